@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/text.h"
 #include "reference_trainer/data/composites.h"
+#include "reference_trainer/data/storage_kinds.h"
 #include "reference_trainer/switches/switches.h"
 
 namespace headway::trainer {
@@ -97,8 +98,9 @@ TrainAndTestPairs load_translations(const Settings& s, std::string& note) {
 }
 
 Storage::Speed storage_speed(const Settings& s) {
-  return {std::chrono::microseconds(static_cast<std::int64_t>(s.storage_latency_ms * 1000)),
-          s.storage_mb_per_s * 1e6};
+  Storage::Speed speed = speed_of(s.storage);
+  speed.replace(s.storage_latency_ms, s.storage_mb_per_s);
+  return speed;
 }
 
 std::string no_pictures(const Settings& s) {

@@ -36,7 +36,36 @@ class Descriptor {
 
 }  // namespace
 
+void Storage::Speed::replace(double latency_ms, double mb_per_s) {
+  if (latency_ms > 0)
+    latency = std::chrono::microseconds(static_cast<std::int64_t>(latency_ms * 1000));
+  if (mb_per_s <= 0) return;
+  bytes_per_second = mb_per_s * 1e6;
+  reader_bytes_per_second = 0;
+}
+
+void Storage::take_place() {
+  if (speed_.readers == 0) return;
+  std::unique_lock lock(mutex_);
+  left_.wait(lock, [&] { return reading_ < speed_.readers; });
+  ++reading_;
+}
+
+void Storage::leave_place() {
+  if (speed_.readers == 0) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    --reading_;
+  }
+  left_.notify_one();
+}
+
 void Storage::read_file(const std::filesystem::path& path, std::vector<std::byte>& bytes) {
+  take_place();
+  const struct Place {
+    Storage& storage;
+    ~Place() { storage.leave_place(); }
+  } place{*this};
   const Clock::time_point open_asked = Clock::now();
   const Descriptor file(path);
   pay(open_asked, 0);
@@ -57,15 +86,22 @@ void Storage::read_file(const std::filesystem::path& path, std::vector<std::byte
 }
 
 void Storage::pay(Clock::time_point asked, std::int64_t bytes) {
-  if (speed_.latency.count() == 0 && speed_.bytes_per_second <= 0) return;
+  if (speed_.latency.count() == 0 && speed_.bytes_per_second <= 0 &&
+      speed_.reader_bytes_per_second <= 0)
+    return;
   Clock::time_point ready = asked + speed_.latency;
+  auto at_rate = [bytes](double rate) {
+    return std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(static_cast<double>(bytes) / rate));
+  };
+  Clock::time_point alone = ready;
+  if (speed_.reader_bytes_per_second > 0) alone += at_rate(speed_.reader_bytes_per_second);
   if (speed_.bytes_per_second > 0 && bytes > 0) {
-    const std::chrono::duration<double> transfer(static_cast<double>(bytes) /
-                                                 speed_.bytes_per_second);
     std::scoped_lock lock(mutex_);
-    ready = std::max(ready, free_at_) + std::chrono::duration_cast<Clock::duration>(transfer);
+    ready = std::max(ready, free_at_) + at_rate(speed_.bytes_per_second);
     free_at_ = ready;
   }
+  ready = std::max(ready, alone);
   std::this_thread::sleep_until(ready);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -12,13 +13,17 @@ namespace headway::trainer {
 
 /// Reads files, optionally as slowly as a given storage device would: real reads, then a sleep
 /// until the device would have answered. Every request (an open, a read) costs the latency;
-/// transfers share one bandwidth. Latencies of several workers overlap, transfers queue up, as on
-/// one network store. Thread safe: all workers share one.
+/// transfers share one bandwidth. Latencies of several workers overlap, as far as the device serves so
+/// many readers; transfers queue up, as on one network store. Thread safe: all workers share one.
 class Storage {
  public:
   struct Speed {
     std::chrono::microseconds latency{0};  ///< per open and per read
-    double bytes_per_second = 0;           ///< 0: as fast as the machine
+    double bytes_per_second = 0;           ///< of all; 0: as fast as the machine
+    double reader_bytes_per_second = 0;    ///< of one read at most; 0: of all
+    int readers = 0;                       ///< served at once; 0: any number
+    /// 0: stays as it is.
+    void replace(double latency_ms, double mb_per_s);
   };
   Storage() = default;
   explicit Storage(Speed speed) : speed_(speed) {}
@@ -29,9 +34,13 @@ class Storage {
  private:
   using Clock = std::chrono::steady_clock;
   void pay(Clock::time_point asked, std::int64_t bytes);
+  void take_place();
+  void leave_place();
 
   const Speed speed_{};
   std::mutex mutex_;
+  std::condition_variable left_;
+  int reading_ = 0;
   Clock::time_point free_at_{};  ///< when the transfers accepted so far are through
 };
 

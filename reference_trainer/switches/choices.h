@@ -22,6 +22,13 @@ enum class DataKind : std::uint8_t {
 };
 enum class Decode : std::uint8_t { kStep, kOffline, kDevice };
 enum class SourceKind : std::uint8_t { kFiles, kShards, kMemory };
+/// Kinds of storage that are emulated (data/storage_kinds.h).
+enum class StorageKind : std::uint8_t { kMachine, kNvme, kNetworkDisk, kLustre, kObjectStore };
+/// How a worker of the simulated device reads shards.
+enum class ShardRead : std::uint8_t {
+  kFile,    ///< a shard is read whole before its first sample is used
+  kStream,  ///< samples are used as they arrive
+};
 enum class CopyMode : std::uint8_t { kBlocking, kAsync, kPrefetch };
 enum class LossRead : std::uint8_t { kStep, kDeferred };
 enum class GraphCompiler : std::uint8_t { kOn, kInterpreted, kOff };

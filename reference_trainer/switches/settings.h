@@ -92,8 +92,13 @@ struct Settings {
   bool augment = true;
   bool augment_on_device = false;
   double read_first_ms = 0;  ///< emulated: reading the whole data set before the first step
+  StorageKind storage = StorageKind::kMachine;
   double storage_latency_ms = 0;
   double storage_mb_per_s = 0;
+  double shard_mb = 0;
+  ShardRead shard_read = ShardRead::kStream;
+  bool shard_split = true;    ///< each rank reads its own shards, not all
+  double host_memory_gb = 0;  ///< for a rank's loader; 0: enough
   bool pinned = true;
   CopyMode h2d = CopyMode::kPrefetch;
   double link_mb_per_s = 0;

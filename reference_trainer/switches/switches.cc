@@ -399,6 +399,41 @@ std::vector<Switch> make_switches() {
               "training.",
               "long-startup"},
              &S::read_first_ms, 0, 1000000, "nothing"),
+      choice<StorageKind>(
+          {"storage", kInput,
+           "Emulated storage: latency, bandwidth and readers at once of a kind of storage, as its "
+           "public documentation has them; machine: that of the machine. storage_latency_ms and "
+           "storage_mb_per_s replace their part.",
+           "slow-storage, small-files"},
+          &S::storage,
+          {{"machine", StorageKind::kMachine},
+           {"nvme", StorageKind::kNvme},
+           {"network-disk", StorageKind::kNetworkDisk},
+           {"lustre", StorageKind::kLustre},
+           {"object-store", StorageKind::kObjectStore}}),
+      number({"shard_mb", kInput,
+              "Device sim: size of the shards that each worker reads one after the other. Other "
+              "devices have shards of 1000 images.",
+              "slow-storage, input-bound"},
+             &S::shard_mb, 0, 4096, "a batch's part of a shard is one request"),
+      choice<ShardRead>(
+          {"shard_read", kInput,
+           "With shard_mb: read a shard whole before its first sample is used, or use "
+           "samples as they arrive, as from a pipe.",
+           "input-bound"},
+          &S::shard_read, {{"stream", ShardRead::kStream}, {"file", ShardRead::kFile}}),
+      flag({"shard_split", kInput,
+            "With shard_mb: each rank reads its own shards, or every rank reads all of them and "
+            "keeps its share of the samples.",
+            "slow-storage"},
+           &S::shard_split),
+      number(
+          {"host_memory_gb",
+           kInput,
+           "With shard_mb: memory for a rank's loader, its batches and shards; more workers than "
+           "fit are refused.",
+           {}},
+          &S::host_memory_gb, 0, 100000, "enough"),
       number({"storage_latency_ms", kInput,
               "Emulated storage: time that every open and every read takes, overlapping between "
               "workers.",

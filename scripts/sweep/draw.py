@@ -23,6 +23,8 @@ NOT_DRAWN = {
     **dict.fromkeys(("mode", "infer_precision", "checkpoint", "train_steps", "calibrate_by", "calibrate_percentile", "calibrate_samples", "fold_bn",
                      "fused_epilogue"), "of inference: the sweep trains"),
     "pause_every": "-1: the drawn world's", "pause_ms": "the drawn world's",
+    "storage": "the drawn world's",
+    **dict.fromkeys(("shard_mb", "shard_read", "shard_split", "host_memory_gb"), "shards of scripts/storage_study.py; here a batch's part is one request"),
     "split_k": "off; on is a change where products leave multiprocessors without work",
 }
 

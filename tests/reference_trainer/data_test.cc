@@ -244,4 +244,25 @@ TEST_CASE(
   CHECK(steady_clock::now() - both_start >= milliseconds(60));
 }
 
+TEST_CASE("a read takes no less than a reader's own rate, and a storage serves so many readers") {
+  using namespace std::chrono;
+  TemporaryFolder folder;
+  write_raw(folder / "f", std::string(100000, 'x'));
+  Storage::Speed speed;
+  speed.reader_bytes_per_second = 5e6;  // 20 ms
+  speed.readers = 1;
+  Storage storage(speed);
+  std::vector<std::byte> bytes;
+  const auto start = steady_clock::now();
+  std::thread other([&] {
+    std::vector<std::byte> own;
+    storage.read_file(folder / "f", own);
+  });
+  storage.read_file(folder / "f", bytes);
+  other.join();
+  CHECK(steady_clock::now() - start >= milliseconds(40));
+  CHECK_THROWS_AS(storage.read_file(folder / "none", bytes), Error);
+  storage.read_file(folder / "f", bytes);  // the place of the failed read is free again
+}
+
 }  // namespace headway::trainer

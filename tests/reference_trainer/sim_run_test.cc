@@ -326,4 +326,50 @@ TEST_CASE("more ranks than data is refused by name") {
   CHECK_THROWS_WITH_AS(simulate(settings, false), doctest::Contains("64 ranks"), Error);
 }
 
+/// Batches of 102 400 bytes from storage that answers after 1 ms, 10 MB/s for each reader; reading is all that takes time.
+double reading_step_ns(double shard_mb, ShardRead how, bool split = true, std::int64_t ranks = 1) {
+  Settings settings;
+  settings.device = DeviceKind::kSim;
+  settings.batch = 256;
+  settings.depth = 8;
+  settings.width = 8;
+  settings.steps = 64;
+  settings.eval = false;
+  settings.storage = StorageKind::kObjectStore;
+  settings.shard_mb = shard_mb;
+  settings.shard_read = how;
+  settings.shard_split = split;
+  settings.ranks = ranks;
+  const sim::SimulatedRun run = simulate(settings);
+  const auto& files = run.recordings.front().files;
+  REQUIRE(!files.empty());
+  double sum = 0;
+  for (const auto& file : files) sum += static_cast<double>(file.end - file.start);
+  return sum / 64;
+}
+
+TEST_CASE(
+    "larger shards take fewer requests, whole or streamed, and ranks without shards of their own "
+    "read all") {
+  for (const ShardRead how : {ShardRead::kFile, ShardRead::kStream}) {
+    const double small = reading_step_ns(0.05, how);  // two and more a batch
+    const double large = reading_step_ns(0.4, how);   // one for four batches
+    CHECK(small > 3 * 75e6);
+    CHECK(large < 0.25 * small);
+  }
+  CHECK(reading_step_ns(0.4, ShardRead::kStream, false, 4) >
+        3.5 * reading_step_ns(0.4, ShardRead::kStream, true, 4));
+}
+
+TEST_CASE("more workers than fit into the host's memory are refused by name") {
+  Settings settings = of_preset(find_preset("healthy"));
+  settings.shard_mb = 128;
+  settings.shard_read = ShardRead::kFile;
+  settings.host_memory_gb = 1;
+  settings.workers = 4;
+  simulate(settings, false);
+  settings.workers = 16;
+  CHECK_THROWS_WITH_AS(simulate(settings, false), doctest::Contains("enough for 7 workers"), Error);
+}
+
 }  // namespace headway::trainer

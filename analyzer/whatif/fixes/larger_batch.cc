@@ -121,9 +121,10 @@ Scenario computing(const Predictor& predictor, double power, BytesTake take = By
     if (one.op.valid() && is_point_to_point(trace.strings[one.kind]))
       editor.scale_message(one, kTimes, take);
   // So do tokens to experts and back, and rows of shared tables.
+  const auto least = static_cast<double>(shortest_kernel(ops).ns);
   for (const Transfer& one : transfers_of(predictor))
     if (one.kind == "alltoall") {
-      const auto start = std::min(one.ns, static_cast<double>(shortest_kernel(ops).ns));
+      const double start = std::min(one.ns, least);
       editor.set_transfer(one.op, {std::llround(start + kTimes * (one.ns - start))}, true);
     }
   return editor.take();

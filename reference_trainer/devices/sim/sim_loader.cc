@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/format.h"
 
 namespace headway::trainer::sim {
 namespace {
@@ -57,15 +58,12 @@ void LoaderCosts::scale(double factor) {
 }
 
 SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOptions& options,
-                     const LoaderCosts& costs, Storage::Speed storage, bool one_file_each,
-                     bool decoded)
+                     const LoaderCosts& costs, const SimStorage& storage)
     : device_(device),
       options_(options),
       costs_(costs),
       storage_(storage),
-      one_file_each_(one_file_each),
-      decoded_(decoded),
-      pool_(options.workers, costs.cores, device.drawn().storage.channels),
+      pool_(options.workers, costs.cores, storage.speed.readers),
       returned_(static_cast<std::size_t>(options.batches), 0) {
   const std::int64_t share = options.batch * options.ranks;
   if (source.count() < share)
@@ -75,6 +73,7 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
         options.ranks, options.ranks == 1 ? "" : "s", options.batch, share, source.count());
   per_epoch_ = source.count() / share;
   bytes_per_batch_ = ns(static_cast<double>(options.batch) * mean_bytes(source));
+  check_memory();
   stages_ = options.boxes.of ? box_stages() : image_stages();
   device.recording().workers = options.workers;
   for (int i = 0; i < options.in_use + 1; ++i) {
@@ -135,10 +134,44 @@ void SimLoader::give_back(Batch* batch) {
   free_.push_back(batch);
 }
 
-double SimLoader::read_processor_ns() const {
-  if (bytes_per_batch_ == 0) return 0;  // in memory
-  return static_cast<double>(requests() * (costs_.open_ns + costs_.read_ns)) +
-         costs_.read_per_byte * static_cast<double>(bytes_per_batch_);
+/// Workers take batches in turns, and read shards of their own one after the other.
+SimLoader::Read SimLoader::read_of(std::int64_t batch) const {
+  if (storage_.one_file_each) return {options_.batch, bytes_per_batch_};
+  if (storage_.shard_bytes == 0 || bytes_per_batch_ == 0) return {1, bytes_per_batch_};
+  const std::int64_t bytes = bytes_per_batch_ * (storage_.split ? 1 : options_.ranks);
+  const std::int64_t turn = batch / std::max(options_.workers, 1);
+  auto begun = [&](std::int64_t turns) {
+    return (turns * bytes + storage_.shard_bytes - 1) / storage_.shard_bytes;
+  };
+  const std::int64_t shards = begun(turn + 1) - begun(turn);
+  return {shards, storage_.whole_shards ? shards * storage_.shard_bytes : bytes};
+}
+
+double SimLoader::read_processor_ns(const Read& read) const {
+  return static_cast<double>(read.requests * (costs_.open_ns + costs_.read_ns)) +
+         costs_.read_per_byte * static_cast<double>(read.bytes);
+}
+
+std::int64_t SimLoader::made_bytes() const {
+  return options_.packed ? options_.packed->usual_payload
+                         : options_.batch * options_.height * options_.width * options_.channels *
+                               std::int64_t{sizeof(float)};
+}
+
+void SimLoader::check_memory() const {
+  if (storage_.memory_bytes == 0) return;
+  const std::int64_t ahead = std::max(options_.prefetch, 1) * made_bytes();
+  const std::int64_t each =
+      made_bytes() +
+      (storage_.whole_shards ? std::max(storage_.shard_bytes, bytes_per_batch_) : bytes_per_batch_);
+  if (ahead + each * options_.workers <= storage_.memory_bytes) return;
+  fail_usage(
+      "host_memory_gb: {} workers need {} for their shards and batches, and {} batches ahead {}; "
+      "there is {}. It is enough "
+      "for {} workers.",
+      options_.workers, format_bytes(each * options_.workers), options_.prefetch,
+      format_bytes(ahead), format_bytes(storage_.memory_bytes),
+      std::max<std::int64_t>(0, (storage_.memory_bytes - ahead) / each));
 }
 
 double SimLoader::cold(std::int64_t batch) const {
@@ -148,29 +181,33 @@ double SimLoader::cold(std::int64_t batch) const {
 
 /// Requests of one worker follow each other; transfers of all share the bandwidth, and a drawn storage serves only so many
 /// readers at once.
-void SimLoader::add_read(std::int64_t batch, double processor_ns, std::vector<Leg>& legs) const {
+void SimLoader::add_read(std::int64_t batch, std::vector<Leg>& legs) const {
+  const Read read = read_of(batch);
   const double noise = device_.noise(device_.drawn().noise.loader, 0x4EAD, batch) * cold(batch);
   const auto latency = static_cast<double>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(storage_.latency).count());
-  const double waits = static_cast<double>(requests()) * latency * noise;
-  const std::int64_t opens = requests() * costs_.open_ns;
-  const std::int64_t transfer =
-      storage_.bytes_per_second > 0
-          ? ns(static_cast<double>(bytes_per_batch_) / storage_.bytes_per_second * 1e9 * noise)
-          : 0;
+      std::chrono::duration_cast<std::chrono::nanoseconds>(storage_.speed.latency).count());
+  const double waits = static_cast<double>(read.requests) * latency * noise;
+  const std::int64_t opens = read.requests * costs_.open_ns;
+  auto at_rate = [&](double bytes_per_second) {
+    return bytes_per_second > 0
+               ? ns(static_cast<double>(read.bytes) / bytes_per_second * 1e9 * noise)
+               : 0;
+  };
+  const std::int64_t transfer = at_rate(storage_.speed.bytes_per_second);
   legs.push_back({Leg::Kind::kBeginToRead, transfer});
   legs.push_back({Leg::Kind::kWait, ns(waits)});
   legs.push_back({Leg::Kind::kCompute, opens});
   legs.push_back({Leg::Kind::kWait, ns(2 * waits) - ns(waits)});
-  legs.push_back({Leg::Kind::kCompute, ns(processor_ns) - opens});
-  legs.push_back({Leg::Kind::kEndReading, transfer});
+  legs.push_back({Leg::Kind::kCompute, ns(read_processor_ns(read)) - opens});
+  legs.push_back({Leg::Kind::kEndReading,
+                  std::max(transfer, at_rate(storage_.speed.reader_bytes_per_second))});
 }
 
 std::vector<Leg> SimLoader::legs_of(std::int64_t batch) const {
   std::vector<Leg> legs;
   for (const Stage& stage : stages_) {
     if (stage.kind == RangeKind::kRead) {
-      if (bytes_per_batch_ > 0) add_read(batch, stage.processor_ns, legs);
+      if (bytes_per_batch_ > 0) add_read(batch, legs);
       continue;
     }
     legs.push_back(
@@ -204,11 +241,8 @@ void SimLoader::record(const MadeBatch& made) {
     range.payload = stage_payload(kind, made.batch, bytes);
     device_.recording().ranges.push_back(range);
   };
-  const std::int64_t bytes = options_.packed ? options_.packed->usual_payload
-                                             : options_.batch * options_.height * options_.width *
-                                                   options_.channels * std::int64_t{sizeof(float)};
   add(RangeKind::kBatch, names().batch, made.begin,
-      made.ends.empty() ? made.begin : made.ends.back(), bytes);
+      made.ends.empty() ? made.begin : made.ends.back(), made_bytes());
   std::int64_t at = made.begin;
   std::size_t leg = 0;
   for (const Stage& stage : stages_) {
@@ -219,7 +253,8 @@ void SimLoader::record(const MadeBatch& made) {
       leg += kLegsOfRead;
     }
     const std::int64_t end = leg > first ? made.ends[leg - 1] : at;
-    add(stage.kind, stage.name, at, end, stage.bytes);
+    add(stage.kind, stage.name, at, end,
+        stage.kind == RangeKind::kRead ? read_of(made.batch).bytes : stage.bytes);
     if (stage.kind == RangeKind::kRead && bytes_per_batch_ > 0) record_files(made, first, at);
     at = end;
   }
@@ -228,16 +263,18 @@ void SimLoader::record(const MadeBatch& made) {
 /// What `headway record --io` would have seen.
 void SimLoader::record_files(const MadeBatch& made, std::size_t first_leg, std::int64_t begin) {
   const std::int32_t worker = options_.workers > 0 ? made.worker : -1;
+  const Read read = read_of(made.batch);
+  if (read.bytes == 0) return;  // of a shard that the worker holds
   const std::int64_t opened = made.ends[first_leg + kLegOfOpening];
   auto& files = device_.recording().files;
-  files.push_back({begin, opened, requests(), 0, worker, false});
-  files.push_back(
-      {opened, made.ends[first_leg + kLegsOfRead - 1], requests(), bytes_per_batch_, worker, true});
+  if (read.requests > 0) files.push_back({begin, opened, read.requests, 0, worker, false});
+  files.push_back({opened, made.ends[first_leg + kLegsOfRead - 1],
+                   std::max<std::int64_t>(read.requests, 1), read.bytes, worker, true});
 }
 
 /// Of a batch, as they are in storage.
 double SimLoader::source_pixels() const {
-  if (decoded_)
+  if (storage_.decoded)
     return static_cast<double>(options_.batch * options_.canvas_height * options_.canvas_width);
   return static_cast<double>(bytes_per_batch_) * costs_.jpeg_pixels_per_byte;
 }
@@ -246,10 +283,10 @@ double SimLoader::source_pixels() const {
 double SimLoader::decode_ns() const {
   if (options_.channels != 3) {
     const double each =
-        bytes_per_batch_ == 0 || decoded_ ? costs_.copy_per_pixel : costs_.decode_per_pixel;
+        bytes_per_batch_ == 0 || storage_.decoded ? costs_.copy_per_pixel : costs_.decode_per_pixel;
     return each * static_cast<double>(options_.batch * options_.height * options_.width);
   }
-  if (decoded_) return costs_.copy_per_pixel * source_pixels();
+  if (storage_.decoded) return costs_.copy_per_pixel * source_pixels();
   if (options_.packed && options_.packed->kind == PackedFormat::Kind::kJpegs)
     return costs_.jpeg_entropy_per_pixel * source_pixels();
   if (options_.boxes.of) return costs_.jpeg_decode_per_pixel * source_pixels();
@@ -267,10 +304,9 @@ std::vector<SimLoader::Stage> SimLoader::image_stages() const {
   const std::int64_t floats = pixels * options_.channels * std::int64_t{sizeof(float)};
   const auto& packed = options_.packed;
   const std::int64_t collated = packed ? packed->places().payload : floats;
-  std::vector<Stage> stages = {
-      {RangeKind::kRead, names().read, read_processor_ns(), bytes_per_batch_},
-      {RangeKind::kDecode, names().decode, decode_ns(),
-       packed ? packed->usual_payload : decoded * options_.channels}};
+  std::vector<Stage> stages = {{RangeKind::kRead, names().read, 0, bytes_per_batch_},
+                               {RangeKind::kDecode, names().decode, decode_ns(),
+                                packed ? packed->usual_payload : decoded * options_.channels}};
   if (!packed)
     stages.push_back({RangeKind::kAugment, names().augment,
                       static_cast<double>(pixels) *
@@ -295,7 +331,7 @@ std::vector<SimLoader::Stage> SimLoader::box_stages() const {
   auto cost = [&](BoxStage stage) -> Cost {
     switch (stage) {
       case BoxStage::kRead:
-        return {read_processor_ns(), bytes_per_batch_};
+        return {0, bytes_per_batch_};
       case BoxStage::kDecode:
         return {decode_ns(),
                 packed ? packed->usual_payload : static_cast<std::int64_t>(3 * source_pixels())};

@@ -39,12 +39,23 @@ struct LoaderCosts {
   void scale(double factor);
 };
 
+/// Where samples lie, and how workers read them.
+struct SimStorage {
+  Storage::Speed speed;
+  bool one_file_each = false;
+  bool decoded = false;           ///< samples are pixels already
+  std::int64_t shard_bytes = 0;   ///< 0: a batch's part of a shard is one request
+  bool whole_shards = false;      ///< a shard is read before its first sample is used
+  bool split = true;              ///< ranks have shards of their own
+  std::int64_t memory_bytes = 0;  ///< for workers' shards and for batches; 0: enough
+};
+
 /// The loader's workers on a device's virtual clock: the same rules as Loader (data/loader.h), the
 /// same batches in the same order, with stages that take as long as the costs and the storage say.
 class SimLoader final : public BatchSource {
  public:
   SimLoader(SimDevice& device, SampleSource& source, const LoaderOptions& options,
-            const LoaderCosts& costs, Storage::Speed storage, bool one_file_each, bool decoded);
+            const LoaderCosts& costs, const SimStorage& storage);
 
   Batch* next() override;
   std::int64_t next_id() const override { return next_; }
@@ -62,7 +73,15 @@ class SimLoader final : public BatchSource {
   std::vector<Stage> box_stages() const;
   double source_pixels() const;
   double decode_ns() const;
-  double read_processor_ns() const;
+  /// What a worker reads for a batch.
+  struct Read {
+    std::int64_t requests;  ///< files that are opened
+    std::int64_t bytes;
+  };
+  Read read_of(std::int64_t batch) const;
+  double read_processor_ns(const Read& read) const;
+  /// Throws Error (usage) where shards and batches do not fit into the memory.
+  void check_memory() const;
   /// How much the page cache shortens what the storage does for this batch, 0..1.
   double cold(std::int64_t batch) const;
   /// The workers of this epoch, and its batches as far as there is room for them.
@@ -70,19 +89,16 @@ class SimLoader final : public BatchSource {
   /// All that there is room for in the epoch that runs.
   void order();
   std::vector<Leg> legs_of(std::int64_t batch) const;
-  void add_read(std::int64_t batch, double processor_ns, std::vector<Leg>& legs) const;
+  void add_read(std::int64_t batch, std::vector<Leg>& legs) const;
   /// Ranges of a batch's stages, and what it waited for.
   void record(const MadeBatch& made);
   void record_files(const MadeBatch& made, std::size_t first_leg, std::int64_t begin);
-  /// Requests of a batch: one for each file, or one for its part of a shard.
-  std::int64_t requests() const { return one_file_each_ ? options_.batch : 1; }
+  std::int64_t made_bytes() const;  ///< of a batch that is made
 
   SimDevice& device_;
   const LoaderOptions options_;
   const LoaderCosts costs_;
-  const Storage::Speed storage_;
-  const bool one_file_each_;
-  const bool decoded_;  ///< samples are pixels already
+  const SimStorage storage_;
   std::int64_t per_epoch_ = 1;
   std::int64_t epoch_ = -1;  ///< that the workers were started for
   std::int64_t bytes_per_batch_ = 0;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "common/error.h"
+#include "reference_trainer/data/storage_kinds.h"
 #include "reference_trainer/devices/sim/sim_communicator.h"
 #include "reference_trainer/devices/sim/sim_loader.h"
 #include "reference_trainer/train/inference.h"
@@ -59,10 +60,25 @@ SimOptions device_options(const Settings& s, SimulatedGpu gpu, int rank, const D
 
 /// What the switches say, else what was drawn.
 Storage::Speed storage_of(const Settings& s, const DrawnWorld& world) {
-  const double latency_us =
-      s.storage_latency_ms > 0 ? s.storage_latency_ms * 1000 : world.storage.latency_ns / 1000;
-  return {std::chrono::microseconds(static_cast<std::int64_t>(latency_us)),
-          s.storage_mb_per_s > 0 ? s.storage_mb_per_s * 1e6 : world.storage.bytes_per_s};
+  Storage::Speed speed = speed_of(s.storage);
+  if (s.storage == StorageKind::kMachine)
+    speed = {std::chrono::microseconds(static_cast<std::int64_t>(world.storage.latency_ns / 1000)),
+             world.storage.bytes_per_s, 0, world.storage.channels};
+  speed.replace(s.storage_latency_ms, s.storage_mb_per_s);
+  return speed;
+}
+
+SimStorage sim_storage(const Settings& s, const DrawnWorld& world) {
+  constexpr double kMb = 1e6, kGb = 1e9;
+  SimStorage result;
+  result.speed = storage_of(s, world);
+  result.one_file_each = s.source == SourceKind::kFiles;
+  result.decoded = s.decode == Decode::kOffline;
+  result.shard_bytes = static_cast<std::int64_t>(s.shard_mb * kMb);
+  result.whole_shards = s.shard_read == ShardRead::kFile;
+  result.split = s.shard_split;
+  result.memory_bytes = static_cast<std::int64_t>(s.host_memory_gb * kGb);
+  return result;
 }
 
 struct Outcome {
@@ -82,9 +98,8 @@ void run_rank(const Settings& settings, const TrainingData& data, const SimOptio
     costs.scale(device.drawn().storage.processor);
     TrainerParts parts;
     parts.make_loader = [&](SampleSource& source, const LoaderOptions& loader) {
-      return std::make_unique<SimLoader>(
-          device, source, loader, costs, storage_of(settings, device.drawn()),
-          settings.source == SourceKind::kFiles, settings.decode == Decode::kOffline);
+      return std::make_unique<SimLoader>(device, source, loader, costs,
+                                         sim_storage(settings, device.drawn()));
     };
     if (world.ranks() > 1) parts.communicator = &communicator;
     if (settings.mode == RunMode::kInfer)
