@@ -101,19 +101,25 @@ std::size_t slow_in_a_row(const std::vector<double>& durations) {
   return dropped > 0 && dropped < half ? dropped + 1 : dropped;
 }
 
-/// Steps at the start among which slow ones are, where none is slow any more later: a page cache
-/// fills in the first epoch, shapes are met for the first time. They are warm-up if most of them are
-/// slow, or if stretches of slow steps that came at any time would lie that early by chance once in
-/// a thousand times.
+/// Steps at the start among which slow ones are, where next to nothing is lost to slow ones later: a
+/// page cache fills in the first epochs, shapes are met for the first time. They are warm-up if most
+/// of them are slow, or if stretches of slow steps that came at any time would lie that early by
+/// chance once in a thousand times.
 std::size_t slow_now_and_then(const std::vector<double>& durations) {
   constexpr std::size_t kMinLate = 10;
   constexpr double kChance = 0.001;
+  /// Of all time beyond the limit: a step that scatters just over it is none of those meant.
+  constexpr double kNextToNothing = 0.01;
   const std::size_t late = std::max(durations.size() / 4, kMinLate);
   if (durations.size() < 2 * late) return 0;
   const double limit = limit_by(durations, durations.size() - late);
+  double lost = 0;
+  for (const double one : durations) lost += std::max(0.0, one - limit);
+  double left = lost;
   std::size_t first = durations.size(), reach = 0, slow = 0, stretches = 0;
-  for (std::size_t i = 0; i < durations.size(); ++i) {
+  for (std::size_t i = 0; i < durations.size() && left > kNextToNothing * lost; ++i) {
     if (durations[i] <= limit) continue;
+    left -= durations[i] - limit;
     first = std::min(first, i);
     reach = i + 1;
     ++slow;

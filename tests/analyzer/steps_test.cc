@@ -82,11 +82,11 @@ TEST_CASE("slow steps at the start are warm-up, slow steps later are not") {
 }
 
 TEST_CASE("slow steps among others at the start only are warm-up, those that come again are not") {
-  auto warm_up_of = [](auto is_slow) {
+  auto warm_up_of = [](auto is_slow, int just_over = -1) {
     TraceBuilder builder;
     std::int64_t t = 0;
     for (int i = 0; i < 100; ++i) {
-      const std::int64_t duration = is_slow(i) ? 1000 : 100 + i % 3;
+      const std::int64_t duration = is_slow(i) ? 1000 : i == just_over ? 130 : 100 + i % 3;
       builder.range(1, "step", t, t + duration, {.kind = trace::RangeKind::kStep, .step = i});
       t += duration + 10;
     }
@@ -99,6 +99,10 @@ TEST_CASE("slow steps among others at the start only are warm-up, those that com
   CHECK(!cold.all[39].steady);
   CHECK(cold.all[40].steady);
   CHECK(cold.warm_up_note() == "the first 40 steps are left out as warm-up, 560 ns each");
+  // A later step that scatters just over what is slow takes nothing of that.
+  auto first_epochs = [](int i) { return i < 20 && i % 2 == 0; };
+  CHECK(warm_up_of(first_epochs).dropped_warm_up == 19);
+  CHECK(warm_up_of(first_epochs, 70).dropped_warm_up == 19);
   // Most of them are slow, but not the very first.
   CHECK(warm_up_of([](int i) { return i > 2 && i < 30; }).dropped_warm_up == 30);
   // An epoch of ten steps, a burst once, and two pauses that may well come again.
