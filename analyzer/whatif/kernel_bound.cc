@@ -2,6 +2,7 @@
 #include "analyzer/whatif/kernel_bound.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/kernel_rates.h"
@@ -37,6 +38,28 @@ KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, doubl
     bound.arithmetic_ns = static_cast<double>(ops.flops[kernel.value]) / flops_per_s * 1e9;
   if (rate > 0) bound.memory_ns = static_cast<double>(ops.bytes[kernel.value]) / rate;
   return bound;
+}
+
+std::optional<double> product_share_left(const Predictor& predictor, trace::DeviceOpId product,
+                                         std::int32_t multiprocessors, double flops_per_s,
+                                         double faster, double bytes, SmallProduct held_by) {
+  if (held_by == SmallProduct::kEither) {
+    auto by = [&](SmallProduct one) {
+      return product_share_left(predictor, product, multiprocessors, flops_per_s, faster, bytes,
+                                one);
+    };
+    const std::optional<double> latency = by(SmallProduct::kLatency);
+    const std::optional<double> arithmetic = by(SmallProduct::kArithmetic);
+    if (!latency || !arithmetic) return std::nullopt;
+    return std::midpoint(*latency, *arithmetic);
+  }
+  const std::int64_t blocks = predictor.trace().device_ops.blocks[product.value];
+  const bool counted = blocks > 0 && multiprocessors > 0;
+  if (held_by == SmallProduct::kArithmetic && counted)
+    flops_per_s *= std::min(1.0, static_cast<double>(blocks) / multiprocessors);
+  const KernelBound bound = bound_of(predictor, product, flops_per_s);
+  if (!bound.known()) return std::nullopt;
+  return bound.share_left(faster, bytes);
 }
 
 std::optional<DeviceLimits> limits_of_steps(const Predictor& predictor) {

@@ -156,18 +156,23 @@ DurationNs most_gained(const Predictor& predictor, const Finding& finding) {
   return most;
 }
 
-/// Of a cause that only another training mends (a larger batch), no more than the interval of that: a step in which nothing
-/// takes time that a batch makes cheaper is none.
+/// What the cause costs, but no more than the intervals of what mends it hold: a step without padding is no step without what
+/// computes on it, and one in which nothing takes time that a larger batch makes cheaper is none.
 void set_recoverable(const Predictor& predictor, DurationNs ceiling, Finding& finding) {
   const DurationNs step = predictor.baseline().recorded;
-  const bool trains_otherwise = std::ranges::all_of(finding.fixes, [](const PredictedGain& gain) {
-    return find_fix(gain.fix)->changes_training;
-  });
   DurationNs most = std::max(ceiling, DurationNs{0});
-  if (trains_otherwise && !finding.fixes.empty()) {
-    most = {};
-    for (const PredictedGain& gain : finding.fixes)
-      most = std::max(most, DurationNs{std::llround(gain.high * static_cast<double>(step.ns))});
+  const bool can_be_made = std::ranges::all_of(finding.fixes, [](const PredictedGain& gain) {
+    return find_fix(gain.fix)->kind != FixKind::kCeiling;
+  });
+  if (can_be_made && !finding.fixes.empty()) {
+    double highest = 0;
+    bool trains_otherwise = true;
+    for (const PredictedGain& gain : finding.fixes) {
+      highest = std::max(highest, gain.high);
+      trains_otherwise &= find_fix(gain.fix)->changes_training;
+    }
+    const DurationNs held{std::llround(highest * static_cast<double>(step.ns))};
+    most = trains_otherwise ? held : std::min(most, held);
   }
   most = std::max(most, most_gained(predictor, finding));
   finding.recoverable_per_step = std::min(most, step);

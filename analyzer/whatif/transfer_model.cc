@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -160,6 +161,7 @@ TransferModel model_transfers(const Predictor& predictor, std::span<const Transf
   const Transfer& first = transfers.front();
   model.line = fit_transfers(transfers);
   model.told_apart = differ_in_size(transfers);
+  for (const Transfer& one : transfers) model.largest = std::max(model.largest, one.bytes);
   open_up(predictor, transfers, model);
   model.text = fmt::format("{}, fitted to {} {}", figures(model.line), transfers.size(),
                            name_of(first.kind));
@@ -170,6 +172,7 @@ TransferModel model_transfers(const Predictor& predictor, std::span<const Transf
   model.line = through_recorded(fact->value, transfers, ranks);
   model.told_apart = true;
   model.ends.clear();
+  model.largest = 0;
   model.text = fmt::format(
       "{}, {} ({}, {} ranks{}){}", figures(model.line), fact->source,
       escape_terminal(fact->value.backend), fact->value.ranks,

@@ -76,6 +76,10 @@ struct TransferModel {
   /// Where they do so badly or not at all, as noise is larger than what the sizes make of it: as much as may be is for bytes; for
   /// latency. All three pass through the mean transfer.
   std::vector<TransferLine> ends = {};
+  double largest = 0;  ///< bytes of a recorded message; 0: the line is of measurements beyond
+  /// Libraries send large messages by another protocol, which moves up to twice the bytes in the same time. One line through all
+  /// recorded ones does not tell where that begins.
+  bool may_go_faster_beyond() const { return largest > 0 && line.per_byte_if_small <= 0; }
   const TransferLine& most_bytes() const { return ends.empty() ? line : ends.front(); }
   const TransferLine& most_latency() const { return ends.empty() ? line : ends.back(); }
   /// "latency 65.0 µs, 0.6 GB/s, fitted to 1920 all-reduces", or "…, measured 2026-11-22 on AMD EPYC (shm, 2

@@ -33,13 +33,12 @@ constexpr double kMost = 0.5;
 /// The kernels that 16 bits make shorter, and by how much.
 class Halving {
  public:
-  /// `stored`: activations have 16 bits already; products alone move to the matrix units. `by_blocks`: products compute on as
-  /// many multiprocessors as they have blocks, each at its share of the peak; else latency is what holds small ones back.
-  Halving(const Predictor& predictor, const DeviceLimits& limits, bool stored, bool by_blocks)
+  /// `stored`: activations have 16 bits already; products alone move to the matrix units.
+  Halving(const Predictor& predictor, const DeviceLimits& limits, bool stored, SmallProduct held_by)
       : predictor_(predictor),
         limits_(limits),
         stored_(stored),
-        by_blocks_(by_blocks),
+        held_by_(held_by),
         half_(limits.peak_flops(MathUnit::kTensor, Precision::kBf16)) {}
 
   /// The share of the kernel's time, beyond what any kernel takes, that is left; 1: it stays as it is.
@@ -50,13 +49,13 @@ class Halving {
     if (half && !(matrix && traits.math_unit == MathUnit::kGeneral)) return 1;
     if (stored_ && !half) return 1;
     const double now = matrix ? rate_of(traits) : limits_.fp32_flops;
-    const double busy = matrix && by_blocks_ ? busy_share(op) : 1;
-    const KernelBound bound = bound_of(predictor_, op, kMatrixShare * busy * now);
     const double bytes = half ? 1 : share_left_of_half(predictor_, op, limits_.multiprocessors);
     // A product that does not fill the device waits for latency, too, of which 16 bits save nothing.
     if (matrix)
-      return bound.known() ? bound.share_left(half_ / now * (half ? 1 : kBytes / bytes), bytes)
-                           : now / (kShareOfPeaks * half_);
+      return product_share_left(predictor_, op, limits_.multiprocessors, kMatrixShare * now,
+                                half_ / now * (half ? 1 : kBytes / bytes), bytes, held_by_)
+          .value_or(now / (kShareOfPeaks * half_));
+    const KernelBound bound = bound_of(predictor_, op, kMatrixShare * now);
     // Probabilities stay in 32 bits: of what a softmax reads and writes, half.
     if (traits.family == KernelFamily::kSoftmax) return std::midpoint(1.0, bytes);
     if (moves_activations(traits.family)) return bytes;
@@ -70,12 +69,6 @@ class Halving {
  private:
   static constexpr double kBytes = 0.5;
 
-  /// Of the multiprocessors, those that have a block.
-  double busy_share(DeviceOpId op) const {
-    const std::int64_t blocks = predictor_.trace().device_ops.blocks[op.value];
-    if (blocks <= 0 || limits_.multiprocessors <= 0) return 1;
-    return std::min(1.0, static_cast<double>(blocks) / limits_.multiprocessors);
-  }
   double rate_of(const KernelTraits& traits) const {
     return traits.math_unit == MathUnit::kTensor ? limits_.easy_tensor_flops : limits_.fp32_flops;
   }
@@ -83,16 +76,17 @@ class Halving {
   const Predictor& predictor_;
   const DeviceLimits& limits_;
   bool stored_;
-  bool by_blocks_;
+  SmallProduct held_by_;
   double half_;
 };
 
 /// Kernels take what 16 bits leave of them, and casts go away.
-Editor halve(const Predictor& predictor, const DeviceLimits& limits, bool stored, bool by_blocks) {
+Editor halve(const Predictor& predictor, const DeviceLimits& limits, bool stored,
+             SmallProduct held_by) {
   const Trace& trace = predictor.trace();
   const Attribution& attribution = predictor.analysis().attribution;
   const DurationNs least = shortest_kernel(trace.device_ops);
-  const Halving halving(predictor, limits, stored, by_blocks);
+  const Halving halving(predictor, limits, stored, held_by);
   Editor editor(predictor);
   for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
     const DeviceOpId op{i};
@@ -162,8 +156,8 @@ Proposal propose(const Predictor& predictor, bool mixed) {
     return not_here("the names of most matrix kernels do not say that they are in 32 bits");
   const bool stored = ratio(products.half_on_general, products.all) >= kMost;
   bool shards = false;
-  auto halved = [&](bool by_blocks, BytesTake take = BytesTake::kLikely) {
-    Editor editor = halve(predictor, *limits, stored, by_blocks);
+  auto halved = [&](SmallProduct held_by, BytesTake take = BytesTake::kLikely) {
+    Editor editor = halve(predictor, *limits, stored, held_by);
     shards = !stored && halve_shards(predictor, editor);
     if (!stored) halve_messages(predictor, take, editor);
     // BF16 has the range of FP32: what FP16 needs to keep small gradients goes away.
@@ -172,17 +166,15 @@ Proposal propose(const Predictor& predictor, bool mixed) {
     if (any && !limits->bf16 && !half) add_loss_scaling(predictor, editor);
     return std::pair(any, editor.take());
   };
-  auto [any, likely] = halved(false);
+  auto [any, likely] = halved(SmallProduct::kEither);
   std::vector<Scenario> otherwise;
-  if (!mixed) {  // products stay as they are where they are in 16 bits
-    auto [more, by_blocks] = halved(true);
-    any |= more;
-    otherwise.push_back(std::move(by_blocks));
-  }
+  if (!mixed)  // products stay as they are where they are in 16 bits
+    for (const SmallProduct held_by : {SmallProduct::kLatency, SmallProduct::kArithmetic})
+      otherwise.push_back(halved(held_by).second);
   if (!any) return not_here("no kernel would be shorter");
   if (passes_messages(predictor.trace())) {
     for (const BytesTake take : {BytesTake::kLeast, BytesTake::kMost})
-      otherwise.push_back(halved(false, take).second);
+      otherwise.push_back(halved(SmallProduct::kEither, take).second);
   }
   const std::string_view type = limits->bf16 ? "BF16" : "FP16";
   const std::string_view travel =

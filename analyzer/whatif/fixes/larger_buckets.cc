@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <vector>
 
 #include "analyzer/whatif/editor.h"
@@ -106,11 +107,16 @@ std::vector<CallId> waits_before(const Trace& trace, DeviceOpId transfer) {
   return waits;
 }
 
+/// What bytes of a message take beyond the largest recorded one: as those before, or half of it, by another protocol of the
+/// library's. Nothing recorded tells where that begins.
+enum class Beyond : std::uint8_t { kAlike, kHalf };
+
 class Merger {
  public:
-  Merger(const Predictor& predictor, const BucketSizes& sizes)
+  Merger(const Predictor& predictor, const BucketSizes& sizes, Beyond beyond)
       : predictor_(predictor),
         sizes_(sizes),
+        beyond_(beyond),
         least_(shortest_kernel(predictor.trace().device_ops)),
         compressed_(predictor.trace().setting("compress") == "fp16" ? 2 : 1),
         editor_(predictor) {}
@@ -130,7 +136,7 @@ class Merger {
       const bool waits = !waits_before(trace, first[bucket.end - 1].op).empty();
       for (std::size_t i = bucket.begin; waits && i + 1 < bucket.end; ++i)
         for (CallId call : waits_before(trace, first[i].op)) editor_.drop_call(call);
-      for (std::size_t s = 0; s < stages.size(); ++s) merge(stages[s], models[s].line, bucket);
+      for (std::size_t s = 0; s < stages.size(); ++s) merge(stages[s], models[s], bucket);
       for (const Ops& its : beside)
         merge_kernels({its.begin() + static_cast<std::ptrdiff_t>(bucket.begin),
                        its.begin() + static_cast<std::ptrdiff_t>(bucket.end)});
@@ -152,24 +158,28 @@ class Merger {
   }
 
   bool empty() const { return editor_.empty(); }
-  bool goes_beyond() const { return largest_ > 2 * largest_recorded_; }
+  bool goes_beyond() const { return goes_beyond_; }
   Scenario take() { return editor_.take(); }
   std::int64_t messages() const { return messages_; }
 
  private:
-  void merge(const std::vector<Transfer>& transfers, const TransferLine& line,
+  void merge(const std::vector<Transfer>& transfers, const TransferModel& model,
              const Bucket& bucket) {
     double bytes = 0;
     for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
       bytes += transfers[i].bytes;
-      largest_recorded_ = std::max(largest_recorded_, transfers[i].bytes);
       before_ += DurationNs{std::llround(transfers[i].ns)};
       if (i + 1 < bucket.end) drop(transfers[i].op);
     }
-    largest_ = std::max(largest_, bytes);
+    double ns = model.line.of(bytes);
+    if (model.may_go_faster_beyond() && bytes > model.largest) {
+      goes_beyond_ = true;
+      if (beyond_ == Beyond::kHalf)
+        ns = std::midpoint(ns, ns - model.line.per_byte * (bytes - model.largest));
+    }
     const Transfer& last = transfers[bucket.end - 1];
-    editor_.set_transfer(last.op, {std::llround(last.wait + line.of(bytes))}, true);
-    after_ += DurationNs{std::llround(line.of(bytes))};
+    editor_.set_transfer(last.op, {std::llround(last.wait + ns)}, true);
+    after_ += DurationNs{std::llround(ns)};
   }
 
   /// Nor do the ranks meet for it.
@@ -203,12 +213,12 @@ class Merger {
 
   const Predictor& predictor_;
   const BucketSizes sizes_;
+  const Beyond beyond_;
   const DurationNs least_;
   const double compressed_;
   Editor editor_;
   std::int64_t messages_ = 0;
-  double largest_ = 0;  // bytes
-  double largest_recorded_ = 0;
+  bool goes_beyond_ = false;
   DurationNs before_;  // transfers that share a bucket, added up
   DurationNs after_;
 };
@@ -230,13 +240,14 @@ std::map<StreamId, std::vector<Transfer>> within(const Trace& trace,
 
 struct InBuckets {
   Proposal proposal;
-  bool goes_beyond = false;  ///< messages become far larger than any that was recorded
+  bool goes_beyond = false;  ///< messages become larger than any that was recorded
 };
 
 InBuckets in_buckets(const Predictor& predictor, const std::vector<std::vector<Transfer>>& all,
-                     const std::vector<TransferModel>& models, const BucketSizes& bucket_sizes) {
+                     const std::vector<TransferModel>& models, const BucketSizes& bucket_sizes,
+                     Beyond beyond = Beyond::kAlike) {
   const Trace& trace = predictor.trace();
-  Merger merger(predictor, bucket_sizes);
+  Merger merger(predictor, bucket_sizes, beyond);
   std::int64_t before = 0;
   std::int64_t steps = 0;
   std::int64_t merged = 0;
@@ -332,11 +343,9 @@ Proposal propose(const Predictor& predictor) {
       best.proposal.otherwise.push_back(in_buckets(predictor, all, ends, chosen).proposal.scenario);
     }
   }
-  if (best.goes_beyond) {
-    // Libraries change to another protocol for large messages, which moves up to twice the bytes in the same time.
-    for (TransferModel& model : models) model.line.per_byte /= 2;
-    best.proposal.otherwise.push_back(in_buckets(predictor, all, models, chosen).proposal.scenario);
-  }
+  if (best.goes_beyond)
+    best.proposal.otherwise.push_back(
+        in_buckets(predictor, all, models, chosen, Beyond::kHalf).proposal.scenario);
   return best.proposal;
 }
 

@@ -56,23 +56,29 @@ Proposal propose(const Predictor& predictor) {
   const auto measured = predictor.machine().of(device, MachineFigure::kGemmFp32);
   const double general = measured ? measured->value.p50 : kMatrixShare * limits->fp32_flops;
   const DurationNs least = shortest_kernel(trace.device_ops);
-  Editor editor(predictor);
-  std::int64_t kernels = 0;
   auto fits = [&](DeviceOpId op) {
     KernelTraits traits = predictor.kernels().of(op);
     return is_matrix_work(traits.family) && traits.math_unit == MathUnit::kGeneral;
   };
-  for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
-    const DeviceOpId op{i};
-    if (!fits(op)) continue;
-    ++kernels;
-    const DurationNs now = trace.device_ops.interval(op).length();
-    if (now <= least) continue;
-    const KernelBound bound = bound_of(predictor, op, general);
-    const double left = bound.known() ? bound.share_left(faster.peaks, 1) : 1 / faster.factor;
-    editor.set_op(
-        op, least + DurationNs{std::llround(left * static_cast<double>((now - least).ns))}, true);
-  }
+  std::int64_t kernels = 0;
+  auto on_tensor_cores = [&](SmallProduct held_by) {
+    Editor editor(predictor);
+    kernels = 0;
+    for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
+      const DeviceOpId op{i};
+      if (!fits(op)) continue;
+      ++kernels;
+      const DurationNs now = trace.device_ops.interval(op).length();
+      if (now <= least) continue;
+      const double left = product_share_left(predictor, op, limits->multiprocessors, general,
+                                             faster.peaks, 1, held_by)
+                              .value_or(1 / faster.factor);
+      editor.set_op(
+          op, least + DurationNs{std::llround(left * static_cast<double>((now - least).ns))}, true);
+    }
+    return editor.take();
+  };
+  Scenario likely = on_tensor_cores(SmallProduct::kEither);
   if (kernels == 0) return not_here("no matrix kernel is known to run on general cores");
   DurationNs time = per_step(predictor, [&](DeviceOpId op) {
     return fits(op) ? trace.device_ops.interval(op).length() : DurationNs{};
@@ -81,7 +87,9 @@ Proposal propose(const Predictor& predictor) {
                     fmt::format("{} of matrix kernels per step get {:.1f}× faster (TF32 on {}; {})",
                                 format_duration(time), faster.factor,
                                 limits->model ? limits->model->id : "this device", faster.reason),
-                    editor.take()};
+                    std::move(likely)};
+  for (const SmallProduct held_by : {SmallProduct::kLatency, SmallProduct::kArithmetic})
+    proposal.otherwise.push_back(on_tensor_cores(held_by));
   const std::string setting =
       predictor.analysis().program.is_inference() ? "--infer-precision tf32" : "--precision tf32";
   // Where the others are in half precision, these few are no matter of a setting.
@@ -105,7 +113,8 @@ const Fix kTensorCores{
     0.45,
     "",  // "--precision tf32", where all products are in FP32
     "A matrix kernel on general cores needs the larger of its arithmetic at the "
-    "tensor cores' rate and its bytes, where the recording counts both; else it "
+    "tensor cores' rate and its bytes, where the recording counts both (of one whose blocks do "
+    "not fill the device, half may be latency); else it "
     "gets faster by the ratio of the rates that `headway calibrate` measured, or "
     "by 0.7 × the ratio of the peaks. What the shortest kernel takes stays.",
     "how much of them is limited by memory",

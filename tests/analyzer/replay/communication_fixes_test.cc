@@ -90,6 +90,23 @@ TEST_CASE("buckets are no larger than what is left to send after the backward pa
   CHECK(!contains(asked.proposal.setting, "--bucket-mb 25"));
 }
 
+TEST_CASE("what bytes take beyond the largest recorded message may be half") {
+  // 21 messages of at most 65 kB make one of a megabyte and one of the rest.
+  const std::string sums = kSmall + "    collective allreduce 32KB 40320ns\n";
+  const Asked asked(job(sums + sums), "larger-buckets");
+  REQUIRE(asked.proposal.applies);
+  REQUIRE(asked.proposal.otherwise.size() == 1);
+  const double more =
+      static_cast<double>(asked.predictor->predict(asked.proposal.otherwise.front()).gain.ns) /
+          1e3 -
+      asked.gain_us();
+  // 2.6 MB at 100 GB/s take 26 µs, and 1.2 or 1.5 of it are those of the recorded size.
+  CHECK(more == doctest::Approx((26.2 - 2 * 0.65) / 2).epsilon(0.05));
+  // One of 10 MB has been recorded: nothing is beyond it.
+  const Asked within(job(kSmall + "    collective allreduce 10MB 140us\n"), "larger-buckets");
+  CHECK(within.proposal.otherwise.size() <= 1);
+}
+
 TEST_CASE(
     "buckets do not apply where nothing tells latency from bandwidth, nor where messages are "
     "large") {

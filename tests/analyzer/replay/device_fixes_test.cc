@@ -166,4 +166,28 @@ TEST_CASE("a larger batch is not added to other fixes: its lengths are per recor
   for (const Combination& one : result.best) CHECK(one.fix->id != "larger-batch");
 }
 
+TEST_CASE(
+    "a product that leaves most of the device idle gains from tensor cores, or not: half of it is "
+    "likely") {
+  // 8 blocks on 108 multiprocessors: filled, its arithmetic would take less than its bytes.
+  const TextRun run(
+      "thread main\n  steps 30\n    repeat 20\n      host 4us\n"
+      "      launch ampere_sgemm_128x64_nn 50us math=general blocks=8 bytes=4MB flops=30M\n"
+      "    launch tiny 2us blocks=1\n    sync stream\n");
+  for (const char* fix : {"tensor-cores", "half-precision"}) {
+    CAPTURE(fix);
+    const Predicted predicted(run, fix);
+    REQUIRE(predicted.proposal.applies);
+    REQUIRE(predicted.proposal.otherwise.size() == 2);
+    auto gain_us = [&](const Scenario& scenario) {
+      return static_cast<double>(predicted.predictor.predict(scenario).gain.ns) / 1e3;
+    };
+    const double latency = gain_us(predicted.proposal.otherwise[0]);
+    const double arithmetic = gain_us(predicted.proposal.otherwise[1]);
+    CHECK(arithmetic > latency + 20 * 15);
+    CHECK(gain_us(predicted.proposal.scenario) ==
+          doctest::Approx((latency + arithmetic) / 2).epsilon(0.02));
+  }
+}
+
 }  // namespace headway::analyzer

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "analyzer/whatif/predict_findings.h"
 #include "tests/analyzer/kernel_run.h"
 #include "tests/analyzer/text_run.h"
 #include "tests/support/trace_builder.h"
@@ -115,6 +118,22 @@ TEST_CASE(
   const Finding& finding = run.finding("no-tensor-cores");
   CHECK(finding.status == Status::kCannotTell);
   CHECK(finding.claim.find("do not say in which number type") != std::string::npos);
+}
+
+TEST_CASE(
+    "products that wait for memory on tensor cores, too, cost what is gained at most, not all of "
+    "their time") {
+  test::TextRun run(
+      "thread main\n  steps 20\n    repeat 20\n      host 4us\n"
+      "      launch ampere_sgemm_128x64_nn 20us math=general blocks=40 bytes=4MB flops=30M\n"
+      "    sync stream\n");
+  predict_findings(run.trace, run.analysis);
+  const Finding& finding = run.finding("no-tensor-cores");
+  REQUIRE(finding.status == Status::kFound);
+  double most = 0;
+  for (const PredictedGain& gain : finding.fixes) most = std::max(most, gain.high);
+  CHECK(finding.share_of_step == doctest::Approx(most).epsilon(0.001));
+  CHECK(finding.share_of_step < 0.6);
 }
 
 }  // namespace headway::analyzer
