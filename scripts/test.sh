@@ -16,7 +16,7 @@ cmake --preset "$preset" "${together[@]}"
 cmake --build --preset "$preset"
 # What failed is said once more at the end of a long list, as it failed and run by itself: a test that then passes needs
 # mending too.
-ctest --preset "$preset" "$@" || {
+ctest --preset "$preset" -j "$(nproc)" "$@" || {
   echo "What failed:"
   awk '/^[0-9]+\/[0-9]+ Testing: / { section = "" } { section = section $0 "\n" } /^Test Failed\.$/ { printf "%s", section }' \
     "build/$preset/Testing/Temporary/LastTest.log" || true

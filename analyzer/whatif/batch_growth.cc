@@ -16,12 +16,14 @@ constexpr double kTwice = 2;
 
 }  // namespace
 
-BatchGrowth::BatchGrowth(const Predictor& predictor, double power)
+BatchGrowth::BatchGrowth(const Predictor& predictor, double power, TimePerByte per_byte)
     : predictor_(predictor),
       rates_(predictor),
+      memory_(predictor),
       fixed_(predictor),
       least_(shortest_kernel(predictor.trace().device_ops)),
-      power_(power) {}
+      power_(power),
+      per_byte_(per_byte) {}
 
 /// How many times as long a kernel takes, of a product as far as the recording counts its arithmetic and its bytes.
 double BatchGrowth::times(trace::DeviceOpId op) const {
@@ -46,7 +48,8 @@ DurationNs BatchGrowth::doubled(trace::DeviceOpId op) const {
   const std::int64_t blocks = ops.blocks[op.value];
   const double better =
       wave_fill(2 * blocks, processors, power_) / wave_fill(blocks, processors, power_);
-  const double more = std::max(0.0, std::min(times(op), kTwice / better) - 1);
+  const double more = std::max(0.0, std::min(times(op), kTwice / better) - 1) *
+                      memory_.share_of_bytes(op, per_byte_);
   const DurationNs now = ops.interval(op).length();
   const auto working = static_cast<double>(std::max<std::int64_t>(0, (now - least_).ns));
   return now + DurationNs{std::llround(working * more)};

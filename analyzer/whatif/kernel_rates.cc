@@ -2,6 +2,7 @@
 #include "analyzer/whatif/kernel_rates.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "analyzer/hardware/gpus.h"
 #include "analyzer/whatif/editor.h"
@@ -34,6 +35,73 @@ double memory_bytes_per_ns(const Predictor& predictor, DeviceId id) {
   if (const auto measured = predictor.machine().of(device, MachineFigure::kDeviceTriad))
     return measured->value.p50 / 1e9;
   return kNearPeak * limits_of(device, 0).memory_bytes_per_second / 1e9;
+}
+
+MemoryRates::MemoryRates(const Predictor& predictor)
+    : predictor_(predictor), least_(shortest_kernel(predictor.trace().device_ops)) {
+  struct Sum {
+    double bytes = 0;
+    double ns = 0;
+    KernelFamily family = KernelFamily::kUnknown;
+  };
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  std::map<std::pair<DeviceId, StringId>, Sum> by_name;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    const DeviceOpId op{i};
+    if (!is_bound_by_memory(op)) continue;
+    Sum& sum = by_name[{trace.streams[ops.stream[i].value].device, ops.name[i]}];
+    sum.bytes += static_cast<double>(ops.bytes[i]);
+    sum.ns += std::max(0.0, static_cast<double>((ops.interval(op).length() - least_).ns));
+    sum.family = predictor.kernels().of(op).family;
+  }
+  for (const auto& [key, sum] : by_name) {
+    // What hardly takes longer than the shortest one has a rate that is noise.
+    if (sum.ns <= 0 || sum.bytes <= 0) continue;
+    const double rate = sum.bytes / sum.ns;
+    const double peak = limits_of(trace.devices[key.first.value], 0).memory_bytes_per_second / 1e9;
+    if (peak > 0 && rate > peak) continue;
+    double& its = of_family_[{key.first, sum.family}];
+    its = std::max(its, rate);
+    double& all = of_all_[key.first];
+    all = std::max(all, rate);
+  }
+}
+
+bool MemoryRates::is_bound_by_memory(DeviceOpId kernel) const {
+  const DeviceOps& ops = predictor_.trace().device_ops;
+  if (ops.kind[kernel.value] != DeviceOpKind::kKernel || ops.bytes[kernel.value] <= 0) return false;
+  switch (predictor_.kernels().of(kernel).family) {
+    case KernelFamily::kNormalisation:
+    case KernelFamily::kElementwise:
+    case KernelFamily::kActivation:
+    case KernelFamily::kReduction:
+    case KernelFamily::kSoftmax:
+    case KernelFamily::kLoss:
+    case KernelFamily::kCast:
+    case KernelFamily::kLayoutTransform:
+    case KernelFamily::kOptimizer:
+    case KernelFamily::kPooling:
+    case KernelFamily::kFillCopy:
+    case KernelFamily::kFused:
+      return true;
+    default:
+      return false;
+  }
+}
+
+double MemoryRates::share_of_bytes(DeviceOpId kernel, TimePerByte time) const {
+  if (time == TimePerByte::kOwn || !is_bound_by_memory(kernel)) return 1;
+  const DeviceOps& ops = predictor_.trace().device_ops;
+  const DeviceId device = predictor_.trace().streams[ops.stream[kernel.value].value].device;
+  const auto working = static_cast<double>((ops.interval(kernel).length() - least_).ns);
+  const auto all = of_all_.find(device);
+  if (working <= 0 || all == of_all_.end()) return 1;
+  const auto bytes = static_cast<double>(ops.bytes[kernel.value]);
+  auto share = [&](double rate) { return std::min(1.0, bytes / rate / working); };
+  if (time == TimePerByte::kBest) return share(all->second);
+  const auto family = of_family_.find({device, predictor_.kernels().of(kernel).family});
+  return family == of_family_.end() ? 1 : std::midpoint(share(all->second), share(family->second));
 }
 
 ProductRates::ProductRates(const Predictor& predictor) : predictor_(predictor) {

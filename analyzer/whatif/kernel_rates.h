@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "analyzer/replay/predictor.h"
 
@@ -11,6 +13,33 @@ namespace headway::analyzer {
 /// Bytes a nanosecond that a large memory-bound kernel moves: as calibrated, else 85 % of the peak; 0 where
 /// neither is known.
 double memory_bytes_per_ns(const Predictor& predictor, trace::DeviceId device);
+
+/// Of the time that a memory-bound kernel takes beyond the shortest one, what its bytes take. The rest is for getting under way,
+/// which a small kernel does no sooner than a large one.
+enum class TimePerByte : std::uint8_t {
+  kLikely,  ///< half way between the two best rates below
+  kOwn,     ///< all of it
+  kBest,    ///< its bytes move as fast as those of the recording's best kernel, of any family
+};
+
+/// The rates of the recorded memory-bound kernels: the best of each family, by name, and of all. Immutable; keeps a
+/// reference to the predictor.
+class MemoryRates {
+ public:
+  explicit MemoryRates(const Predictor& predictor);
+
+  /// The share of a kernel's time beyond the shortest kernel's, 0 to 1. 1 for what is not bound by memory, and where bytes are
+  /// not known.
+  double share_of_bytes(trace::DeviceOpId kernel, TimePerByte time) const;
+
+ private:
+  bool is_bound_by_memory(trace::DeviceOpId kernel) const;
+
+  const Predictor& predictor_;
+  DurationNs least_;
+  std::map<std::pair<trace::DeviceId, KernelFamily>, double> of_family_;  ///< bytes a ns
+  std::map<trace::DeviceId, double> of_all_;
+};
 
 /// Of the peak of its units, what large matrix products reach where nothing was measured; an H200 reaches 788 of
 /// 989 TFLOP/s (BF16, random data), others less.

@@ -145,8 +145,9 @@ Proposal propose(const Predictor& predictor) {
       const bool alone = !(goes_on && tensors.reads(op, chain.ops.back())) &&
                          !(i + 1 < of_stream.size() && tensors.reads(of_stream[i + 1], op) &&
                            is_fusible(predictor.kernels().of(of_stream[i + 1]).family));
-      if (alone && (columns || !reduces(traits.family)) && !moves &&
-          tensors.rides_on_product(op, columns)) {
+      // A product that reads the same gradient sums its columns for nothing; whatever made it would have to sum them itself.
+      const bool may_ride = columns || (alone && !reduces(traits.family) && !moves);
+      if (may_ride && tensors.rides_on_product(op, columns)) {
         editor.drop_op(op);
         ++sums.riding;
         continue;

@@ -101,13 +101,14 @@ std::set<StreamId> communication_streams(const Predictor& predictor) {
 
 /// Kernels and copies to the device. `power` of a last wave that is not full: 1 where it costs a whole one, 0 nothing. `take`:
 /// what bytes take of messages.
-Scenario computing(const Predictor& predictor, double power, BytesTake take = BytesTake::kLikely) {
+Scenario computing(const Predictor& predictor, double power, TimePerByte per_byte,
+                   BytesTake take = BytesTake::kLikely) {
   const Trace& trace = predictor.trace();
   const Analysis& analysis = predictor.analysis();
   const DeviceOps& ops = trace.device_ops;
   const Points& points = predictor.program().graph().points();
   const std::set<StreamId> communication = communication_streams(predictor);
-  const BatchGrowth growth(predictor, power);
+  const BatchGrowth growth(predictor, power, per_byte);
   Editor editor(predictor);
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     const bool kernel = ops.kind[i] == DeviceOpKind::kKernel;
@@ -143,7 +144,7 @@ Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
   if (!partition.device.valid()) return not_here("the steps are a host thread's");
-  const Scenario usual = computing(predictor, kTailCosts);
+  const Scenario usual = computing(predictor, kTailCosts, TimePerByte::kLikely);
   if (usual.edits.empty()) return not_here("no kernels were recorded");
   if (!has_update(predictor))
     return not_here("no kernels are known to update parameters: what a larger batch leaves alone");
@@ -161,11 +162,13 @@ Proposal propose(const Predictor& predictor) {
                     whole(usual, inputs.front())};
   for (std::size_t i = 1; i < inputs.size(); ++i)
     proposal.otherwise.push_back(whole(usual, inputs[i]));
-  for (const double power : {kTailCostsLeast, 1.0})
-    proposal.otherwise.push_back(whole(computing(predictor, power), inputs.front()));
+  proposal.otherwise.push_back(
+      whole(computing(predictor, kTailCostsLeast, TimePerByte::kBest), inputs.front()));
+  proposal.otherwise.push_back(whole(computing(predictor, 1, TimePerByte::kOwn), inputs.front()));
   if (passes_messages(trace)) {
     for (const BytesTake take : {BytesTake::kLeast, BytesTake::kMost})
-      proposal.otherwise.push_back(whole(computing(predictor, kTailCosts, take), inputs.front()));
+      proposal.otherwise.push_back(
+          whole(computing(predictor, kTailCosts, TimePerByte::kLikely, take), inputs.front()));
   }
   const Device& device = trace.devices[partition.device.value];
   const double used = counters::memory_peak(trace, partition.device);
@@ -188,7 +191,9 @@ const Fix kLargerBatch{
     "beyond the shortest one's, messages between the stages of a pipeline twice what their bytes "
     "take (between what 1 Gb/s would take and what is left of 200 µs), "
     "less what their grid fills the multiprocessors better (a last wave that is not full costs the "
-    "root of its share); a product that memory bounds reads its weights once for all samples; "
+    "root of its share); of what a memory-bound kernel takes beyond the shortest one, its bytes "
+    "grow, at a rate between the best of its family and the best of all; a product that memory "
+    "bounds reads its weights once for all samples; "
     "casts of weights and sums of gradients stay; "
     "launches "
     "stay, and what comes once an "

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/whatif/fix.h"
+#include "analyzer/whatif/kernel_rates.h"
 #include "analyzer/whatif/whatif.h"
 #include "tests/analyzer/text_run.h"
 
@@ -95,6 +96,35 @@ TEST_CASE(
   REQUIRE(twice_narrow.proposal.applies);
   // 54 blocks leave half of 108 multiprocessors idle: 108 blocks take as long.
   CHECK(twice_narrow.step_us() == doctest::Approx(twice_narrow.recorded_us() / 2).epsilon(0.005));
+}
+
+TEST_CASE(
+    "of a small kernel that waits for memory only the time that its bytes take is twice as long") {
+  // 100 MB take 100 µs beyond the shortest kernel, so 2 MB take 2 of the 10 µs; those of the other family take 5 at its best.
+  const TextRun run(
+      "thread main\n  steps 10\n    repeat 10\n      host 4us\n"
+      "      launch \"void at::native::vectorized_elementwise_kernel<4, MulFunctor<float>>(x)\" "
+      "102us "
+      "blocks=8640 bytes=100MB\n"
+      "      launch \"void at::native::reduce_kernel<512, 1, SumOps<float>>(x)\" 12us blocks=864 "
+      "bytes=2MB\n"
+      "      launch \"void at::native::reduce_kernel<512, 4, MeanOps<float>>(x)\" 22us blocks=864 "
+      "bytes=8MB\n"
+      "    launch tiny 2us blocks=1\n    launch adam 100us blocks=320 phase=update\n"
+      "    sync stream\n");
+  const Predictor predictor(run.trace, run.analysis);
+  const MemoryRates rates(predictor);
+  const trace::DeviceOps& ops = run.trace.device_ops;
+  auto share = [&](std::int64_t bytes, TimePerByte time) {
+    for (std::uint32_t i = 0; i < ops.size(); ++i)
+      if (ops.bytes[i] == bytes) return rates.share_of_bytes(trace::DeviceOpId{i}, time);
+    return -1.0;
+  };
+  CHECK(share(100'000'000, TimePerByte::kLikely) == doctest::Approx(1));
+  CHECK(share(2'000'000, TimePerByte::kOwn) == 1);
+  CHECK(share(2'000'000, TimePerByte::kBest) == doctest::Approx(0.2).epsilon(0.01));
+  CHECK(share(2'000'000, TimePerByte::kLikely) == doctest::Approx((0.2 + 0.5) / 2).epsilon(0.01));
+  CHECK(share(8'000'000, TimePerByte::kLikely) == doctest::Approx((0.4 + 1) / 2).epsilon(0.01));
 }
 
 TEST_CASE("what the host computed from device data takes a kernel on the device") {

@@ -221,4 +221,27 @@ TEST_CASE("a run in which no kernel follows another does not tell how closely th
   CHECK(prediction.gain_ns.high - prediction.gain_ns.low > 100 * 1250);
 }
 
+TEST_CASE("what sums a bias' gradient becomes part of a product, whatever made the gradient") {
+  // Dropout does, with which it could be one kernel as well.
+  const Switches run = with(kText, {{"gpu", "rtx-4090"},
+                                    {"world", "282664208"},
+                                    {"features", "64"},
+                                    {"sequence", "512"},
+                                    {"precision", "tf32"},
+                                    {"fused_bias_act", "off"}});
+  const double now = mean_step_ns(run);
+  const double done = mean_step_ns(run, {{"fused_bias_act", "on"}});
+  CHECK(done < 0.9 * now);
+  CHECK(Predicted(run).step_ns("fuse-chains") == doctest::Approx(done).epsilon(0.055));
+}
+
+TEST_CASE(
+    "of small kernels that wait for memory a larger batch makes only the bytes' time longer") {
+  const Switches run =
+      with(kText,
+           {{"gpu", "rtx-4090"}, {"world", "89261569"}, {"batch", "32"}, {"precision", "amp-o2"}});
+  const double done = mean_step_ns(run, {{"batch", "64"}}) / 2;
+  CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.03));
+}
+
 }  // namespace headway::trainer

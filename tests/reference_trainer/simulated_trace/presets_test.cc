@@ -37,6 +37,7 @@ const std::map<std::string_view, std::string_view> kMoreExact = {
     {"workers-starved", "small-files"},        // likewise
     {"pageable-copy", "copy-not-overlapped"},  // in the compute stream
     {"uneven-batches", "padding"},             // sentences of any length are padded, on every rank
+    {"low-occupancy", "no-tensor-cores"},      // one picture a step, in FP32
     {"comm-exposed", "comm-slow-link"}};       // a flat ring over two nodes
 
 }  // namespace
