@@ -26,7 +26,7 @@ bool allocates(trace::DeviceCallKind kind) {
 }
 
 std::string note(const RuleContext& context, const Segment& segment) {
-  if (segment.cause.kind != EventRef::Kind::kCall) return "memory is allocated or freed";
+  if (segment.cause.kind != EventRef::Kind::kCall) return "memory allocation or free";
   std::int64_t bytes = context.trace.calls.bytes[segment.cause.index];
   std::string_view name = name_of(context.trace, segment.cause);
   if (!allocates(context.trace.calls.kind[segment.cause.index]))
@@ -59,26 +59,25 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return cannot_tell(rule, "The trace has no API calls; record with CUDA calls enabled.");
   double count = calls_per_step(context);
   if (share.share() < kFindingShare) {
-    return fine(rule,
-                fmt::format("{:.1f} allocations and frees {} keep the device waiting {}.", count,
-                            per_step(context), of_step(context, share.time, share.step)));
+    return fine(
+        rule,
+        fmt::format("Idle during allocations and frees: {2} ({0:.1f} allocations and frees {1}).",
+                    count, per_step(context), of_step(context, share.time, share.step)));
   }
   Finding finding = found(rule, share.time, context);
-  finding.claim = fmt::format(
-      "{:.1f} calls {} that allocate or free memory through the driver keep the device idle for "
-      "{}.",
-      count, per_step(context), of_step(context, share.time, share.step));
+  finding.claim =
+      fmt::format("{:.1f} calls {} to the driver's allocator keep the device idle for {}.", count,
+                  per_step(context), of_step(context, share.time, share.step));
   finding.confidence = 0.9;
   finding.evidence = longest_segments(context, *share.device, {TimeClass::kAllocator}, note);
   finding.advice = {
-      {"headway-train", "Plan the memory of a step once, instead of asking for it before each op.",
-       "--allocator caching", settings(context.trace, {"allocator"})},
+      {"headway-train", "Allocate memory once, not before each op.", "--allocator caching",
+       settings(context.trace, {"allocator"})},
       {"PyTorch",
-       "Let the caching allocator serve the steps: no empty_cache() in the loop, few distinct "
-       "shapes, "
-       "and segments that can grow, so that fragmentation does not force frees.",
+       "Use the caching allocator in steps: no empty_cache() in the loop, few distinct shapes, "
+       "expandable segments against fragmentation.",
        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (or backend:cudaMallocAsync)", ""},
-      {"TensorFlow/JAX", "Allocate the device's memory at the start, or in stream order.",
+      {"TensorFlow/JAX", "Allocate device memory at startup, or in stream order.",
        "XLA_PYTHON_CLIENT_PREALLOCATE=true, TF_GPU_ALLOCATOR=cuda_malloc_async", ""}};
   return finding;
 }
@@ -87,7 +86,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kAllocator = {
     "allocator", "Allocation inside steps",
-    "Idle device time while memory is allocated or freed through the driver, over 5 % of the step.",
-    check};
+    "Driver allocations and frees keep the device idle for over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

@@ -27,7 +27,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   const std::string time = of_step(context, work.per_step, context.step);
   if (ratio(work.per_step, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Checkpoints take {} on average.", time));
+    return fine(rule, fmt::format("Checkpoints: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
   finding.claim = fmt::format("Checkpoints take {} on average: {}.", time, frequency(work));
   // What was seen once may be rarer, or more frequent, than the recording is long.
@@ -35,10 +35,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = occasions_of(context, work);
   finding.advice = {
       {"PyTorch",
-       "Write checkpoints beside the training: copy the state, and let another thread write it. Or "
-       "write them less often.",
+       "Copy the state and write the checkpoint from another thread, or write checkpoints less "
+       "often.",
        "torch.distributed.checkpoint.async_save(…)", ""},
-      {"TensorFlow/JAX", "Write checkpoints beside the training, or less often.",
+      {"TensorFlow/JAX", "Write checkpoints asynchronously, or less often.",
        "orbax.checkpoint.AsyncCheckpointer, CheckpointManagerOptions(save_interval_steps=n)", ""}};
   return finding;
 }

@@ -93,12 +93,12 @@ TimeNs first_event(const trace::Trace& trace) {
 std::string what_came_later(const RuleContext& context, const Compilation& compilation) {
   std::string text;
   if (compilation.later.ns > 0)
-    text += fmt::format(" Of it, {} come after the first {} steps, in {} of them: recompilation.",
+    text += fmt::format(" {} of these come after the first {} steps, in {} of them: recompilation.",
                         format_duration(compilation.later), kFirstSteps, compilation.later_steps);
   std::string_view told;  // after each compilation
   for (const auto& [name, value] : context.trace.settings)
     if (name == "torch.compile") told = value;
-  if (!told.empty()) text += fmt::format(" The compiler tells {}.", told);
+  if (!told.empty()) text += fmt::format(" Reported by the compiler: {}.", told);
   return text;
 }
 
@@ -108,19 +108,18 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const Compilation compilation = find_compilation(context, context.steps.all.front().thread);
   const DurationNs time = compilation.all.total();
   if (compilation.count == 0)
-    return fine(rule, "No range shows a compiler at work on the training thread.");
+    return fine(rule, "No range shows a compiler on the training thread.");
   const DurationNs recording = context.trace.end - first_event(context.trace);
   if (time < context.step * kMinSteps || ratio(time, recording) < kOfRecording)
-    return fine(rule, fmt::format("Compiling takes {} of the recording's {}.",
-                                  format_duration(time), format_duration(recording)));
+    return fine(rule, fmt::format("Compiling: {} of the recording's {}.", format_duration(time),
+                                  format_duration(recording)));
   const std::int64_t steps =
       std::max(static_cast<std::int64_t>(context.steps.all.size()), kAssumedSteps);
   Finding finding = found(rule, std::min(context.step, time / steps), context);
   if (compilation.later * 2 > time) finding.sub_cause = "recompilation";
   finding.claim = fmt::format(
-      "Compiling takes {} of the {} that were recorded, in {} parts: as long as {} steps. Counted "
-      "over "
-      "{} steps.{}",
+      "Compiling takes {} of the recorded {}, in {} parts: as long as {} steps. Per-step figures "
+      "divide it by {} steps.{}",
       format_duration(time), format_duration(recording), compilation.count,
       format_count(time.ns / context.step.ns), format_count(steps),
       what_came_later(context, compilation));
@@ -128,13 +127,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = compilation.longest;
   finding.advice = {
       {"PyTorch",
-       "Keep compiled code between runs, and find what compiles again. Regions of a model that "
-       "repeat "
-       "are compiled once where each is compiled by itself.",
+       "Cache compiled code between runs, and find out what recompiles. Compile repeated blocks "
+       "separately: each compiles once.",
        "TORCHINDUCTOR_FX_GRAPH_CACHE=1, TORCH_LOGS=recompiles,graph_breaks, "
        "torch.compile(block, dynamic=True) for each block",
        ""},
-      {"TensorFlow/JAX", "Keep compiled code between runs, and pad shapes to a few sizes.",
+      {"TensorFlow/JAX", "Cache compiled code between runs, and pad shapes to a few sizes.",
        "jax.config.update('jax_compilation_cache_dir', …), JAX_LOG_COMPILES=1", ""}};
   return finding;
 }
@@ -143,6 +141,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kCompileTime = {
     "compile-time", "Time to compile",
-    "Compiling takes as long as ten steps and a tenth of the recording.", check};
+    "Compiling takes as long as ten steps and over 10 % of the recording.", check};
 
 }  // namespace headway::analyzer

@@ -27,7 +27,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   const std::string time = of_step(context, work.per_step, context.step);
   if (ratio(work.per_step, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Evaluation takes {} on average.", time));
+    return fine(rule, fmt::format("Evaluation: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
   const std::string_view environments = context.trace.setting("environments");
   finding.claim = fmt::format("{} takes {} on average: {}.",
@@ -38,21 +38,21 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = occasions_of(context, work);
   finding.advice = {
       {"PyTorch",
-       "Evaluate less often, on fewer batches, or with larger batches, which fit without "
-       "gradients. Or evaluate checkpoints in a separate process.",
+       "Evaluate less often, on fewer batches, or with larger batches (no gradients need memory). "
+       "Or evaluate checkpoints in a separate process.",
        "the program's own interval; trainers: eval_steps, val_check_interval, limit_val_batches",
        ""},
       {"TensorFlow/JAX", "Evaluate less often or on fewer batches.",
        "model.fit(validation_freq=n, validation_steps=m)", ""}};
   if (!environments.empty()) {
-    finding.title = "Experience between steps";
+    finding.title = "Collecting experience between steps";
     finding.claim += fmt::format(
-        " The model runs without training, and the program uses {}. Evaluations look the same.",
+        " The model runs without training, and the program uses {}. Evaluation looks the same.",
         environments);
     finding.advice.front() = {
         "PyTorch",
-        "Step several environments at a time, so that one forward pass serves all of them, in "
-        "processes of their own where a step of theirs takes long. Evaluate less often.",
+        "Step several environments at once, so that one forward pass serves all. Run slow "
+        "environments in separate processes. Evaluate less often.",
         "gymnasium.vector.AsyncVectorEnv; Stable-Baselines3: "
         "make_vec_env(n_envs=…, vec_env_cls=SubprocVecEnv)",
         ""};

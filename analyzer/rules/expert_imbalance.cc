@@ -36,11 +36,11 @@ std::string who(const ExpertBalance& balance) {
     ++steady;
     ++of_rank[one.rank];
   }
-  if (steady == 0) return "Which rank has most changes from step to step.";
-  const std::string where = fmt::format("in {} of the {} places", steady, balance.layers);
+  if (steady == 0) return "The busiest rank changes from step to step.";
+  const std::string where = fmt::format("in {} of {} places", steady, balance.layers);
   if (of_rank.size() == 1)
     return fmt::format("Rank {} has most {} in every step.", of_rank.begin()->first, where);
-  return fmt::format("The same rank has most in every step {}: {} ranks, each in some of them.",
+  return fmt::format("The same ranks are busiest in every step {}: {} ranks, each in some places.",
                      where, of_rank.size());
 }
 
@@ -54,36 +54,36 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
   const ExpertBalance balance = find_expert_balance(context);
   if (balance.layers == 0)
-    return fine(rule, "No step has all-to-alls in pairs: no rank has experts of its own.");
+    return fine(rule, "No step has paired all-to-alls: no expert parallelism.");
   const std::string checked = fmt::format(
-      "Between all-to-alls that bring tokens to experts and take them back, the rank with most "
-      "takes {:.2f} times as long as the mean ({} against {} per step, in {} places)",
+      "Between token all-to-alls, the busiest rank takes {:.2f} times the mean ({} against {} per "
+      "step, in {} places)",
       balance.factor(), format_duration(balance.most), format_duration(balance.mean),
       balance.layers);
   if (ratio(balance.uneven, context.step) < kFindingShare)
-    return fine(rule, fmt::format("{}; ranks wait {} for it.", checked,
+    return fine(rule, fmt::format("{}; other ranks wait {}.", checked,
                                   of_step(context, balance.uneven, context.step)));
   Finding finding = found(rule, balance.uneven, context);
   finding.claim = fmt::format(
       "{}. Elsewhere the slowest rank computes {} longer than the mean. The ranks wait {} for "
-      "experts "
-      "with more tokens. {}",
+      "experts with more tokens. {}",
       checked, format_percent(balance.usual), of_step(context, balance.uneven, context.step),
       who(balance));
   finding.confidence = 0.9;
   finding.evidence = evidence_of(context);
   finding.advice = {
-      {"headway-train", "Let the router send all experts as many tokens.", "--router-imbalance 1",
+      {"headway-train", "Make the router send every expert the same number of tokens.",
+       "--router-imbalance 1",
        settings(context.trace, {"router_imbalance", "experts", "expert_choices"})},
       {"PyTorch",
-       "Balance what experts get: a larger auxiliary loss, or a bias on the router's scores that "
-       "follows the load. A capacity bounds what the fullest one computes, and drops the rest. In "
-       "inference put copies of the preferred experts on other ranks.",
+       "Balance the experts: raise the auxiliary loss, or add a load-based bias to the router "
+       "scores. A capacity limit drops excess tokens. For inference, replicate popular experts on "
+       "other ranks.",
        "Megatron: --moe-aux-loss-coeff, --moe-router-enable-expert-bias, "
        "--moe-expert-capacity-factor; DeepSpeed: MoE(capacity_factor=…, drop_tokens=True); "
        "vLLM: --enable-eplb",
        ""},
-      {"TensorFlow/JAX", "Balance what experts get by a larger auxiliary loss, or by a capacity.",
+      {"TensorFlow/JAX", "Balance the experts with a larger auxiliary loss, or a capacity limit.",
        "the layer's load-balancing loss weight and capacity factor", ""}};
   return finding;
 }
@@ -91,8 +91,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kExpertImbalance = {
-    "expert-imbalance", "Experts get unequal numbers of tokens",
-    "Ranks wait for more than 5 % of the step for those whose experts got more tokens.", check,
-    true};
+    "expert-imbalance", "Unequal token counts per expert",
+    "Waiting for ranks with overloaded experts takes over 5 % of the step.", check, true};
 
 }  // namespace headway::analyzer

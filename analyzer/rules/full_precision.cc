@@ -41,20 +41,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
       context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   if (products.recoverable.ns == 0)
-    return fine(rule, "No kernel is known by its name as a matrix product in TF32.");
+    return fine(rule, "No kernel name shows a TF32 matrix product.");
   if (products.half >= products.recoverable)
-    return fine(rule, "Most products run in half precision.");
-  return fine(rule, fmt::format("Products in TF32 take {}. `headway whatif` tells what 16 bits "
-                                "would gain.",
-                                of_step(context, products.recoverable, context.step)));
+    return fine(rule, "Most matrix products run in half precision.");
+  return fine(
+      rule, fmt::format("TF32 matrix products: {}. `headway whatif` predicts the gain of 16 bits.",
+                        of_step(context, products.recoverable, context.step)));
 }
 
 }  // namespace
 
-extern const Rule kFullPrecision = {
-    "full-precision", "32-bit numbers",
-    "Matrix products in TF32 and 32-bit activations, where the replay in 16 bits saves over 5 % of "
-    "the step.",
-    check};
+extern const Rule kFullPrecision = {"full-precision", "32-bit numbers",
+                                    "Matrix products run in TF32 and activations in 32 bits; 16 "
+                                    "bits would save over 5 % of the step.",
+                                    check};
 
 }  // namespace headway::analyzer

@@ -26,22 +26,20 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   const std::string time = of_step(context, work.per_step, context.step);
   if (ratio(work.per_step, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Garbage collection takes {} on average.", time));
+    return fine(rule, fmt::format("Garbage collection: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
   finding.claim = fmt::format("Garbage collection takes {} on average: {}.", time, frequency(work));
   // What was seen once may be rarer, or more frequent, than the recording is long.
   finding.confidence = work.occasions.size() > 1 ? 0.85 : 0.6;
   finding.evidence = occasions_of(context, work);
-  finding.advice = {
-      {"PyTorch",
-       "Take what lives for the whole run out of the collector's sight, and collect at steps of "
-       "your "
-       "choice, on all ranks at once.",
-       "gc.freeze() after setting up; gc.disable() with gc.collect() every n steps; "
-       "gc.set_threshold(100_000)",
-       ""},
-      {"TensorFlow/JAX", "Take what lives for the whole run out of the collector's sight.",
-       "gc.freeze(), gc.disable() with gc.collect() every n steps", ""}};
+  finding.advice = {{"PyTorch",
+                     "Exclude long-lived objects from the collector, and collect at chosen steps, "
+                     "on all ranks at once.",
+                     "gc.freeze() after setting up; gc.disable() with gc.collect() every n steps; "
+                     "gc.set_threshold(100_000)",
+                     ""},
+                    {"TensorFlow/JAX", "Exclude long-lived objects from the collector.",
+                     "gc.freeze(), gc.disable() with gc.collect() every n steps", ""}};
   return finding;
 }
 

@@ -96,7 +96,7 @@ Narrow measure(const RuleContext& context, const DevicePartition& device) {
 std::string where(const RuleContext& context, const Narrow& narrow) {
   const auto op = context.attribution.op_of[narrow.worst.value];
   std::string text;
-  if (op.value != 0) text = fmt::format("; most is in {}", context.attribution.ops[op.value].name);
+  if (op.value != 0) text = fmt::format("; mostly {}", context.attribution.ops[op.value].name);
   const std::vector<BadExtent> extents =
       bad_extents(context.trace, context.attribution, narrow.worst,
                   element_bytes(context.kernels.of(narrow.worst).precision));
@@ -111,11 +111,9 @@ Finding unfilled(const Rule& rule, const RuleContext& context, UnfilledProducts 
   Finding finding = found(rule, products.recoverable, context);
   const ProductGrid& worst = products.worst;
   finding.claim = fmt::format(
-      "{:.0f} matrix products {} take {} with blocks that leave multiprocessors without work; most "
-      "in "
-      "'{}': {} blocks on {} multiprocessors ({:.2f} waves), each a sum of {:.0f} terms. Split in "
-      "{} "
-      "parts or as many as are best, they would take about {} less.",
+      "{:.0f} matrix products {} take {} with too few blocks for all multiprocessors. The largest "
+      "is '{}': {} blocks on {} multiprocessors ({:.2f} waves), each a sum of {:.0f} terms. "
+      "Split-k with {} or more parts would save about {}.",
       products.kernels, per_step(context), of_step(context, products.time, context.step),
       short_name(context, products.example), worst.blocks, worst.multiprocessors,
       static_cast<double>(worst.blocks) / worst.multiprocessors, worst.depth, products.split.parts,
@@ -123,15 +121,14 @@ Finding unfilled(const Rule& rule, const RuleContext& context, UnfilledProducts 
   finding.sub_cause = "split-k";
   finding.confidence = 0.6;
   finding.evidence = std::move(products.evidence);
-  finding.advice = {
-      {"headway-train", "Split the sums of small products.", "--split-k on",
-       settings(context.trace, {"split_k"})},
-      {"PyTorch",
-       "Let an autotuner choose tiles and split-k; a batch or features with which the tiles fill "
-       "whole waves.",
-       "torch.compile(model, mode='max-autotune'); torch.cuda.tunable.enable()", ""},
-      {"TensorFlow/JAX", "Let the autotuner try all algorithms, split-k among them.",
-       "XLA_FLAGS=--xla_gpu_autotune_level=4", ""}};
+  finding.advice = {{"headway-train", "Split the sums of small products.", "--split-k on",
+                     settings(context.trace, {"split_k"})},
+                    {"PyTorch",
+                     "Let an autotuner choose tiles and split-k, or choose a batch or feature size "
+                     "that fills whole waves.",
+                     "torch.compile(model, mode='max-autotune'); torch.cuda.tunable.enable()", ""},
+                    {"TensorFlow/JAX", "Let the autotuner try all algorithms, including split-k.",
+                     "XLA_FLAGS=--xla_gpu_autotune_level=4", ""}};
   return finding;
 }
 
@@ -146,33 +143,30 @@ Finding check(const Rule& rule, const RuleContext& context) {
       ratio(products.recoverable, context.step) >= kFindingShare)
     return unfilled(rule, context, std::move(products));
   if (!narrow.any_told)
-    return cannot_tell(rule,
-                       "No name of a matrix product on tensor cores tells how its operands are "
-                       "aligned.");
+    return cannot_tell(rule, "No tensor-core kernel name shows how its operands are aligned.");
   if (ratio(narrow.recoverable, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Products that read less than 16 bytes at once take {}; aligned "
-                                  "they would take {} less.",
-                                  of_step(context, narrow.time, context.step),
-                                  format_duration(narrow.recoverable)));
+    return fine(
+        rule, fmt::format("Matrix products with loads under 16 bytes: {}; alignment would save {}.",
+                          of_step(context, narrow.time, context.step),
+                          format_duration(narrow.recoverable)));
   Finding finding = found(rule, narrow.recoverable, context);
   finding.claim = fmt::format(
-      "{:.0f} matrix products {} take {} in kernels that read less than 16 bytes at once, because "
-      "rows do not begin at multiples of that{}; aligned they would take about {} less.",
+      "{:.0f} matrix products {} take {} with loads under 16 bytes, because their rows are "
+      "misaligned{}. Aligned, they would take about {} less.",
       narrow.kernels, per_step(context), of_step(context, narrow.time, context.step),
       where(context, narrow), format_duration(narrow.recoverable));
   finding.confidence = 0.6;
   finding.evidence = std::move(narrow.evidence);
-  finding.advice = {
-      {"headway-train", "Features that are a multiple of 64.", "--features",
-       settings(context.trace, {"features"})},
-      {"PyTorch",
-       "Pad vocabulary, features and sequence lengths to the next multiple of 64 (at least of 8 "
-       "halves or 4 floats), and leave the padding out of the loss.",
-       "model.resize_token_embeddings(n, pad_to_multiple_of=64); "
-       "DataCollatorWithPadding(…, pad_to_multiple_of=8)",
-       ""},
-      {"TensorFlow/JAX", "Pad vocabulary and features to the next multiple of 64.",
-       "tf.pad(…), jnp.pad(…) of the weights", ""}};
+  finding.advice = {{"headway-train", "Use feature sizes that are multiples of 64.", "--features",
+                     settings(context.trace, {"features"})},
+                    {"PyTorch",
+                     "Pad vocabulary, features and sequence lengths to a multiple of 64 (at least "
+                     "8 halves or 4 floats). Exclude the padding from the loss.",
+                     "model.resize_token_embeddings(n, pad_to_multiple_of=64); "
+                     "DataCollatorWithPadding(…, pad_to_multiple_of=8)",
+                     ""},
+                    {"TensorFlow/JAX", "Pad vocabulary and features to the next multiple of 64.",
+                     "tf.pad(…), jnp.pad(…) of the weights", ""}};
   return finding;
 }
 

@@ -24,20 +24,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return cannot_tell(rule, "The trace has no API calls; record with CUDA calls enabled.");
   const GraphCapture capture = find_graph_capture(context.trace);
   if (!is_capture(capture))
-    return fine(rule, fmt::format("{} of {} launches were captured into a graph instead of run.",
+    return fine(rule, fmt::format("{} of {} launches were captured into a graph.",
                                   format_count(capture.captured), format_count(capture.launches)));
   Finding finding = found(rule, capture.time, context);
   // Of the recording: the captures are longer than what ran in it.
   finding.share_of_step = 1;
   finding.claim = fmt::format(
-      "{} of {} launches have no op on a device, because they are captured into a graph: this "
-      "recording shows {} of capture and no step. Record after the engine has started, so that "
-      "the graph runs.",
+      "{} of {} launches only capture a graph and run no op on a device. This recording shows {} "
+      "of capture and no step. Record after startup, when the graph runs.",
       format_count(capture.captured), format_count(capture.launches),
       format_duration(capture.time));
   finding.confidence = 0.95;
   for (const Interval& interval : capture.captures)
-    finding.evidence.push_back({interval, {}, "from the begin of a capture to its end"});
+    finding.evidence.push_back({interval, {}, "the whole capture"});
   constexpr std::size_t kShown = 12;
   if (finding.evidence.size() > kShown) finding.evidence.resize(kShown);
   return finding;
@@ -46,7 +45,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kGraphCapture = {
-    "graph-capture", "A capture, not a run",
-    "More than half of the launches are captured into a graph instead of run.", check};
+    "graph-capture", "Recording shows a capture, not a run",
+    "Over half of the launches are captured into a graph instead of executed.", check};
 
 }  // namespace headway::analyzer

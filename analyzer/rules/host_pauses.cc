@@ -50,12 +50,11 @@ std::string_view named(const RuleContext& context, const HostPauses& of) {
 
 std::string what_it_may_be(const HostPauses& of) {
   if (of.every > 0)
-    return "What comes every n steps is mostly evaluation, a checkpoint or logging that no range "
-           "marks.";
+    return "Pauses every n steps are usually evaluation, checkpoints or logging without a range.";
   if (of.pauses.size() > 1)
-    return "What comes at no regular distance is mostly garbage collection, another process on the "
-           "same processor, or storage that is written to.";
-  return "It may be evaluation, a checkpoint, garbage collection or another process.";
+    return "Irregular pauses are usually garbage collection, a competing process, or slow writes "
+           "to storage.";
+  return "Possible reasons: evaluation, a checkpoint, garbage collection, a competing process.";
 }
 
 /// Where most of the time of pauses is.
@@ -100,9 +99,9 @@ std::string claim_of_pauses(const RuleContext& context, const HostPauses& of) {
 
 std::string claim_of_each(const RuleContext& context, const HostPauses& of, DurationNs whole) {
   return fmt::format(
-      "Before each of {} steps the host does something for {} (median) that no range names, "
-      "outside of the step: {} on average. It may be work of the step that its range leaves out "
-      "(fetching data, metrics), or a wait for another process.",
+      "Before each of {} steps, the host spends {} (median) outside steps and ranges: {} on "
+      "average. This may be step work that the range misses (fetching data, metrics), or a wait "
+      "for another process.",
       of.steps, format_duration(of.usual), of_step(context, whole, context.step));
 }
 
@@ -113,7 +112,7 @@ std::vector<Evidence> evidence(std::vector<HostPauses::Pause> longest, DurationN
   std::vector<Evidence> list;
   for (const HostPauses::Pause& one : longest)
     list.push_back({one.where, one.event,
-                    fmt::format("{} the host does what no range names for {}, the median is {}",
+                    fmt::format("{} the host works outside all ranges for {}, the median is {}",
                                 2 * one.inside.ns > one.time.ns ? "in a step" : "between two steps",
                                 format_duration(one.time), format_duration(usual))});
   return list;
@@ -121,9 +120,9 @@ std::vector<Evidence> evidence(std::vector<HostPauses::Pause> longest, DurationN
 
 std::vector<Advice> advice() {
   constexpr const char* kText =
-      "Find out what the program does there: give it a range, and do it less often, or on another "
-      "thread.";
-  return {{"headway-train", "Take the planted pauses away.", "--pause-every 0", ""},
+      "Find out what the program does there and mark it with a range. Do it less often, or on "
+      "another thread.";
+  return {{"headway-train", "Remove the planted pauses.", "--pause-every 0", ""},
           {"PyTorch", kText,
            "torch.profiler.record_function(\"evaluation\") around what the loop does between "
            "steps; "
@@ -144,13 +143,14 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const HostPauses of = find_host_pauses(context);
   if (!of.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   if (of.steps < HostPauses::kLeastSteps)
-    return cannot_tell(rule, fmt::format("{} steady steps are too few to know the usual pause "
-                                         "between steps; record at least {}.",
-                                         of.steps, HostPauses::kLeastSteps + 2));
+    return cannot_tell(
+        rule,
+        fmt::format("{} steady steps are too few to know the usual pause; record at least {}.",
+                    of.steps, HostPauses::kLeastSteps + 2));
   const bool each = has_pause_each_step(context, of);
   const DurationNs time = each ? between_each(of) : of.per_step;
   if (ratio(time, context.step) < kFindingShare)
-    return fine(rule, fmt::format("{} pauses that no range names cost {}.", of.pauses.size(),
+    return fine(rule, fmt::format("{} pauses outside all ranges: {}.", of.pauses.size(),
                                   of_step(context, time, context.step)));
   Finding finding = found(rule, time, context);
   finding.claim = each ? claim_of_each(context, of, time) : claim_of_pauses(context, of);
@@ -165,9 +165,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kHostPauses = {
-    "host-pauses", "Pauses of the host",
-    "Between steps or in some of them the host stops for over 5 % of the step cost, and no range "
-    "says why.",
-    check};
+    "host-pauses", "Host pauses",
+    "Unexplained host pauses between or in steps take over 5 % of the step cost.", check};
 
 }  // namespace headway::analyzer

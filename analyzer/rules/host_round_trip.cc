@@ -85,24 +85,24 @@ Finding check(const Rule& rule, const RuleContext& context) {
       context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   if (context.trace.calls.size() == 0)
-    return cannot_tell(rule, "The trace has no API calls, so which thread copied what is unknown.");
+    return cannot_tell(rule, "The trace has no API calls, so the thread of each copy is unknown.");
   if (ratio(trips.recoverable, context.step) < kFindingShare)
     return fine(rule,
-                fmt::format("{:.1f} round trips {} through the host cost {}.", trips.trips,
+                fmt::format("Round trips through the host: {2} ({0:.1f} {1}).", trips.trips,
                             per_step(context), of_step(context, trips.recoverable, context.step)));
   Finding finding = found(rule, trips.recoverable, context);
   finding.claim = fmt::format(
-      "{:.1f} times {} data goes to the host, and right after it data comes back ({} together), "
-      "while the device waits {}.",
+      "{:.1f} times {} data goes to the host and straight back ({} together), and the device waits "
+      "{}.",
       trips.trips, per_step(context), format_bytes(trips.bytes),
       of_step(context, trips.recoverable, context.step));
   finding.confidence = 0.7;
   finding.evidence = std::move(trips.evidence);
   finding.advice = {
-      {"headway-train", "Pick the anchors that the loss counts on the device.", "--coords device",
+      {"headway-train", "Choose the loss anchors on the device.", "--coords device",
        settings(context.trace, {"coords"})},
       {"PyTorch",
-       "Compute it on the device; where the size depends on data, keep the largest size and mask.",
+       "Compute this on the device. For data-dependent sizes, use the maximum size and a mask.",
        "replace .cpu()/.numpy()/.tolist() and indexing with Python lists by tensor ops "
        "(torch.where, torch.topk, torch.searchsorted) on device='cuda'",
        ""},
@@ -113,8 +113,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kHostRoundTrip = {
-    "host-round-trip", "Host round trip",
-    "Copies to the host with copies back right after them, over 5 % of the step.", check};
+extern const Rule kHostRoundTrip = {"host-round-trip", "Host round trip",
+                                    "Round trips through the host take over 5 % of the step.",
+                                    check};
 
 }  // namespace headway::analyzer

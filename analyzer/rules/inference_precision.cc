@@ -73,20 +73,19 @@ Wide measure(const RuleContext& context, const DevicePartition& device) {
 
 Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.program.is_inference())
-    return fine(rule, context.program.mode == ProgramMode::kTraining
-                          ? "The program trains."
-                          : "Nothing says that the program does inference.");
+    return fine(rule, context.program.mode == ProgramMode::kTraining ? "The program trains."
+                                                                     : "No sign of inference.");
   auto [device, wide] = worst_device(
       context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   if (limits_of(context, *device).model == nullptr)
-    return cannot_tell(rule, "The peaks of this device by number type are not known.");
+    return cannot_tell(rule, "This device's peak rates by number type are unknown.");
   if (ratio(wide.recoverable, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Products in wider numbers than the device's fastest take {}.",
+    return fine(rule, fmt::format("Matrix products in wider types than needed: {}.",
                                   of_step(context, wide.time, context.step)));
   Finding finding = found(rule, wide.recoverable, context);
   finding.claim = fmt::format(
-      "Inference multiplies in wider numbers than this device's fastest: such products take {}.",
+      "Inference multiplies in wider types than this device's fastest: these products take {}.",
       of_step(context, wide.time, context.step));
   finding.confidence = 0.7;
   finding.evidence = std::move(wide.evidence);
@@ -95,10 +94,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kInferencePrecision = {
-    "inference-precision", "Wide numbers in inference",
-    "Inference whose matrix products run in FP32, TF32 or 16 bits where narrower numbers would "
-    "save over 5 % of the step.",
-    check};
+extern const Rule kInferencePrecision = {"inference-precision", "Wide number types in inference",
+                                         "Inference runs matrix products in FP32, TF32 or 16 bits; "
+                                         "narrower types would save over 5 % of the step.",
+                                         check};
 
 }  // namespace headway::analyzer

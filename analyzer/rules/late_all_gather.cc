@@ -33,18 +33,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
   const ParameterGathers found_here = find_parameter_gathers(context, *share.device);
   if (found_here.gathers == 0)
-    return fine(rule, "No all-gather brings parameters in a step: every rank has its own.");
+    return fine(rule, "No all-gather of parameters: each rank has all of them.");
   const auto late = std::ranges::count_if(found_here.late, &LateGather::steady);
-  const std::string checked = fmt::format(
-      "{} of {} all-gathers of parameters begin only when the compute before them is over",
-      format_count(late), format_count(found_here.gathers));
+  const std::string checked =
+      fmt::format("{} of {} parameter all-gathers begin only after the preceding compute",
+                  format_count(late), format_count(found_here.gathers));
   if (ratio(found_here.hideable, context.step) < kFindingShare)
-    return fine(rule, fmt::format("{}; {} of that could be hidden.", checked,
+    return fine(rule, fmt::format("{}; {} of it could be hidden.", checked,
                                   of_step(context, found_here.hideable, share.step)));
   Finding finding = found(rule, found_here.hideable, context);
   const std::int64_t steps = std::max<std::int64_t>(1, found_here.steps);
   finding.claim = fmt::format(
-      "{}{}; only communication runs for {}, and compute before them could hide {} of it.", checked,
+      "{}{}; only communication runs for {}, and the preceding compute could hide {} of it.",
+      checked,
       found_here.bytes > 0
           ? fmt::format(" ({} {})", format_bytes(found_here.bytes / steps), per_step(context))
           : std::string(),
@@ -58,19 +59,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
   for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i)
     finding.evidence.push_back(
         {context.trace.device_ops.interval(longest[i]->gather), EventRef::of(longest[i]->gather),
-         fmt::format("exposed {}, behind {} of compute", format_duration(longest[i]->exposed),
+         fmt::format("exposed {}, after {} of compute", format_duration(longest[i]->exposed),
                      format_duration(longest[i]->compute))});
   finding.advice = {
-      {"headway-train", "Ask for a unit's parameters when the unit before it begins.",
+      {"headway-train", "Prefetch each unit's parameters during the unit before it.",
        "--gather-prefetch on", settings(context.trace, {"gather_prefetch"})},
       {"PyTorch",
-       "Ask for the next unit's parameters before this one computes; it takes the memory of one "
+       "Prefetch the next unit's parameters before this unit computes. This needs memory for one "
        "more unit.",
        "FSDP(…, backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True, "
        "limit_all_gathers=True); FSDP2: set_modules_to_forward_prefetch(…), "
        "set_modules_to_backward_prefetch(…); DeepSpeed: overlap_comm, stage3_prefetch_bucket_size",
        ""},
-      {"TensorFlow/JAX", "Let the scheduler move all-gathers up.",
+      {"TensorFlow/JAX", "Let the scheduler start all-gathers earlier.",
        "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true "
        "--xla_gpu_enable_pipelined_all_gather=true",
        ""}};
@@ -79,10 +80,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kLateAllGather = {"late-all-gather", "Parameters are gathered too late",
-                                    "All-gathers of shared parameters that begin after the compute "
-                                    "before them, where that compute could hide more than 5 % "
-                                    "of the step.",
+extern const Rule kLateAllGather = {"late-all-gather", "Late parameter all-gathers",
+                                    "Parameter all-gathers start after the preceding compute, "
+                                    "which could hide over 5 % of the step.",
                                     check};
 
 }  // namespace headway::analyzer

@@ -26,28 +26,26 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   const std::string time = of_step(context, work.per_step, context.step);
   if (ratio(work.per_step, context.step) < kFindingShare)
-    return fine(rule,
-                fmt::format("The loader stops and starts its workers for {} on average.", time));
+    return fine(rule, fmt::format("Loader restarts: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
-  finding.claim = fmt::format("The loader stops and starts its workers for {} on average: {}.",
-                              time, frequency(work));
+  finding.claim =
+      fmt::format("The loader restarts its workers for {} on average: {}.", time, frequency(work));
   // What was seen once may be rarer, or more frequent, than the recording is long.
   finding.confidence = work.occasions.size() > 1 ? 0.9 : 0.6;
   finding.evidence = occasions_of(context, work);
   finding.advice = {
-      {"headway-train", "Keep the workers from one epoch to the next.", "--worker-reuse on",
-       settings(context.trace, {"worker_reuse"})},
-      {"PyTorch", "Keep the workers from one epoch to the next.",
-       "DataLoader(persistent_workers=True)", settings(context.trace, {"DataLoader"})},
+      {"Keep workers alive across epochs.", "Keep the workers from one epoch to the next.",
+       "--worker-reuse on", settings(context.trace, {"worker_reuse"})},
+      {"PyTorch", "Keep workers alive across epochs.", "DataLoader(persistent_workers=True)",
+       settings(context.trace, {"DataLoader"})},
       {"TensorFlow/JAX", "Use one iterator for all epochs.", "dataset.repeat()", ""}};
   return finding;
 }
 
 }  // namespace
 
-extern const Rule kLoaderRestart = {"loader-restart", "The loader starts anew",
-                                    "Stopping and starting the workers of a loader takes over 5 % "
-                                    "of the step cost, averaged over all steps.",
-                                    check};
+extern const Rule kLoaderRestart = {
+    "loader-restart", "Loader restarts",
+    "Restarting loader workers takes over 5 % of the step cost, averaged over all steps.", check};
 
 }  // namespace headway::analyzer

@@ -25,7 +25,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   const std::string time = of_step(context, work.per_step, context.step);
   if (ratio(work.per_step, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Logging takes {} on average.", time));
+    return fine(rule, fmt::format("Logging: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
   finding.claim = fmt::format("Logging takes {} on average: {}.", time, frequency(work));
   // What was seen once may be rarer, or more frequent, than the recording is long.
@@ -33,7 +33,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = occasions_of(context, work);
   finding.advice = {
       {"PyTorch",
-       "Log less often, keep values on the device until then, and let another thread write.",
+       "Log less often, keep values on the device until then, and write from another thread.",
        "the program's own interval; trainers: logging_steps, log_every_n_steps; "
        "SummaryWriter(flush_secs=…)",
        ""},

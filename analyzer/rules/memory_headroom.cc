@@ -128,55 +128,55 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!any_step) return cannot_tell(rule, "No steady step has work on a device.");
   if (!best.device && unknown) {
     return cannot_tell(
-        rule, fmt::format("A larger batch could gain up to {}, but how much memory is in "
-                          "use is unknown. Record the counter {}, or let the PyTorch "
-                          "profiler record memory (profile_memory=True).",
-                          of_step(context, possible, context.step), counters::kGpuMemoryUsed));
+        rule,
+        fmt::format("A larger batch could gain up to {}, but memory use is unknown. Record the "
+                    "counter {}, or let the PyTorch profiler record memory (profile_memory=True).",
+                    of_step(context, possible, context.step), counters::kGpuMemoryUsed));
   }
   if (!best.device && fullest > 0) {
-    return fine(rule, fmt::format("{} of the memory is in use: no room for twice the batch.",
+    return fine(rule, fmt::format("{} of the memory is used: no room for twice the batch.",
                                   format_percent(fullest)));
   }
   DurationNs step = best.device ? best.device->per_steady_step.total() : context.step;
   if (!best.device || ratio(best.gain, step) < kFindingShare) {
-    return fine(rule,
-                fmt::format("Launch gaps and kernels with few blocks, which a larger batch would "
-                            "spread, cost {}.",
-                            of_step(context, best.device ? best.gain : possible, step)));
+    return fine(rule, fmt::format("Launch gaps and kernels with few blocks: {}.",
+                                  of_step(context, best.device ? best.gain : possible, step)));
   }
   if (context.program.is_inference())
     return cannot_tell(
-        rule, fmt::format("A batch {:.0f} times as large would have room and spread {}, but in "
-                          "inference the batch is what the requests give: whether more of them "
-                          "could be taken together is not recorded.",
-                          best.growth, of_step(context, best.gain, step)));
+        rule,
+        fmt::format(
+            "Memory has room for {:.0f} times the batch, which would save up to {}. In inference, "
+            "requests determine the batch; whether more can be combined is not recorded.",
+            best.growth, of_step(context, best.gain, step)));
   Finding finding = found(rule, best.gain, context);
   finding.claim = fmt::format(
-      "At most {} of {} are in use: a batch {:.1f} times as large fits, and spreads {} of launch "
-      "gaps and of kernels with fewer blocks than multiprocessors.",
+      "At most {} of {} are used. {:.1f} times the batch fits and spreads {} of launch gaps and "
+      "underfilled kernels.",
       format_bytes(static_cast<std::int64_t>(best.peak)),
       format_bytes(static_cast<std::int64_t>(best.memory)), best.growth,
       of_step(context, best.gain, step));
   finding.confidence = 0.6;
   finding.evidence = evidence(context, *best.device);
   finding.advice = {
-      {"headway-train", "A larger batch; with LARS or LAMB past the size at which accuracy falls.",
+      {"headway-train",
+       "Use a larger batch, with LARS or LAMB beyond the size at which accuracy drops.",
        "--batch N --optimizer lars", settings(context.trace, {"batch", "optimizer"})},
       {"PyTorch",
-       "A larger batch, with the learning rate scaled; LAMB or LARS past the usual limit.",
+       "Use a larger batch with a scaled learning rate, and LAMB or LARS beyond the usual limit.",
        "DataLoader(batch_size=…), apex.optimizers.FusedLAMB",
        settings(context.trace, {"batch_size"})},
-      {"TensorFlow/JAX", "A larger batch, with the learning rate scaled.",
+      {"TensorFlow/JAX", "Use a larger batch with a scaled learning rate.",
        "dataset.batch(…), optax.lamb / optax.lars", ""}};
   return finding;
 }
 
 }  // namespace
 
-extern const Rule kMemoryHeadroom = {"memory-headroom", "Memory for a larger batch",
-                                     "Less than half of the memory is used, and launch gaps or "
-                                     "small kernels that a larger batch would "
-                                     "spread cost over 5 % of the step.",
-                                     check};
+extern const Rule kMemoryHeadroom = {
+    "memory-headroom", "Room for a larger batch",
+    "Under half of the memory is used, and a larger batch would shrink launch gaps and small "
+    "kernels worth over 5 % of the step.",
+    check};
 
 }  // namespace headway::analyzer

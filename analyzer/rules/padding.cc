@@ -22,51 +22,49 @@ namespace headway::analyzer {
 namespace {
 
 std::string note(const RuleContext&, const Segment&) {
-  return "computes on the batch with its padding";
+  return "computes on padding";
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
   const std::optional<double> padding = padding_of_batches(context.trace);
   if (!padding)
     return cannot_tell(rule,
-                       "Nothing says how much of the batches is padding: attention masks do, and "
-                       "the setting \"padding\" of a program.");
+                       "The amount of padding in batches is unknown: record attention masks, or "
+                       "the program setting \"padding\".");
   const ClassShare compute =
       worst_share(context, {TimeClass::kComputeTensor, TimeClass::kComputeOther});
   if (!compute.device) return cannot_tell(rule, "No steady step has work on a device.");
   const DurationNs time{std::llround(*padding * static_cast<double>(compute.time.ns))};
   const std::string claim =
-      fmt::format("{} of what the batches hold is padding", format_percent(*padding));
+      fmt::format("{} of the batch contents are padding", format_percent(*padding));
   if (ratio(time, context.step) < kFindingShare)
     return fine(rule, fmt::format("{}: computing on it takes {}.", claim,
                                   of_step(context, time, context.step)));
   Finding finding = found(rule, time, context);
   finding.claim = fmt::format(
-      "{}: shorter samples are filled up to the longest one of their batch, and "
-      "computing on that takes {}.",
+      "{}: shorter samples are filled up to the longest one in the batch, and computing on the "
+      "padding takes {}.",
       claim, of_step(context, time, context.step));
   finding.confidence = 0.8;
   finding.evidence = longest_segments(context, *compute.device,
                                       {TimeClass::kComputeTensor, TimeClass::kComputeOther}, note);
   finding.advice = {
-      {"headway-train", "Put sentences of about the same length into one batch.",
-       "--balance sorted", settings(context.trace, {"balance"})},
+      {"headway-train", "Batch sentences of similar length.", "--balance sorted",
+       settings(context.trace, {"balance"})},
       {"PyTorch",
-       "Put samples of about the same length into one batch, or several into one row, with "
-       "attention that knows where each ends.",
+       "Batch samples of similar length, or pack several into one row with attention that respects "
+       "their boundaries.",
        "transformers: TrainingArguments(group_by_length=True), DataCollatorWithFlattening(); a "
        "batch_sampler that sorts by length within a window of some batches",
        ""},
-      {"TensorFlow/JAX", "Put samples of about the same length into one batch.",
+      {"TensorFlow/JAX", "Batch samples of similar length.",
        "dataset.bucket_by_sequence_length(…); packed examples", ""}};
   return finding;
 }
 
 }  // namespace
 
-extern const Rule kPadding = {
-    "padding", "Padding",
-    "Over 5 % of the step goes into computing on what only pads shorter samples of a batch.",
-    check};
+extern const Rule kPadding = {"padding", "Padding",
+                              "Computing on padding takes over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

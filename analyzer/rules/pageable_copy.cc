@@ -132,12 +132,12 @@ std::vector<Evidence> evidence(const RuleContext& context, Cost& cost) {
 }
 
 std::vector<Advice> advice(const RuleContext& context) {
-  return {{"headway-train", "Pin the batches' memory and copy on a stream of their own.",
+  return {{"headway-train", "Pin the batches' memory and copy on a separate stream.",
            "--pinned on --h2d prefetch", settings(context.trace, {"pinned", "h2d"})},
           {"PyTorch", "Pin the batches, then copy without blocking.",
            "DataLoader(pin_memory=True), tensor.to(device, non_blocking=True)",
            settings(context.trace, {"pin_memory"})},
-          {"TensorFlow/JAX", "Let the framework stage batches on the device ahead of the step.",
+          {"TensorFlow/JAX", "Let the framework stage batches on the device before the step.",
            "tf.data prefetch_to_device; jax.device_put with a pinned_host memory kind", ""}};
 }
 
@@ -158,23 +158,23 @@ Finding check(const Rule& rule, const RuleContext& context) {
     }
   }
   if (!worst.device) return cannot_tell(rule, "No steady step has work on a device.");
-  if (copies.count == 0) return fine(rule, "Nothing is copied between host and device.");
+  if (copies.count == 0) return fine(rule, "No copies between host and device.");
   if (ratio(recoverable, worst.step) < kFindingShare) {
     ClassShare exposed = worst_share(context, {TimeClass::kH2d, TimeClass::kD2hOther});
     if (copies.known == 0 && exposed.share() >= kFindingShare) {
-      return cannot_tell(rule,
-                         "Copies are exposed, and the trace does not say whether their memory is "
-                         "pinned. Record with CUPTI's copy records (Nsight Systems, the PyTorch "
-                         "profiler, `headway record`).");
+      return cannot_tell(
+          rule,
+          "Copies are exposed, and the trace does not show whether their memory is pinned. Record "
+          "with CUPTI's copy records (Nsight Systems, the PyTorch profiler, `headway record`).");
     }
-    return fine(rule, fmt::format("Copies from or to pageable memory cost {}.",
-                                  of_step(context, recoverable, worst.step)));
+    return fine(rule,
+                fmt::format("Pageable copies: {}.", of_step(context, recoverable, worst.step)));
   }
   Finding finding = found(rule, recoverable, context);
   finding.sub_cause = copies.known ? "pageable" : "slow";
   finding.claim = fmt::format(
-      "Copies {} run at {}/s where pinned memory reaches {}/s; that and the waiting for them cost "
-      "{}.",
+      "Copies {} run at {}/s; pinned memory reaches {}/s. The slower copies and the waits for them "
+      "cost {}.",
       copies.known ? "from or to pageable memory" : "(of unknown host memory)",
       format_bytes(static_cast<std::int64_t>(copies.suspect_rate)),
       format_bytes(static_cast<std::int64_t>(copies.pinned_rate)),
@@ -187,9 +187,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kPageableCopy = {"pageable-copy", "Copies of pageable memory",
-                                   "Copies of pageable host memory, or far slower than pinned "
-                                   "copies, cost over 5 % of the step.",
-                                   check};
+extern const Rule kPageableCopy = {
+    "pageable-copy", "Pageable copies",
+    "Copies of pageable memory, or copies far slower than pinned ones, cost over 5 % of the step.",
+    check};
 
 }  // namespace headway::analyzer

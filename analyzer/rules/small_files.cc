@@ -44,20 +44,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare reading = worst_share(context, {TimeClass::kIoRead});
   if (!reading.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (reading.share() < kFindingShare)
-    return fine(rule, fmt::format("The device waits for reads {}.",
-                                  of_step(context, reading.time, reading.step)));
+    return fine(rule, fmt::format("Read wait: {}.", of_step(context, reading.time, reading.step)));
   Reads reads = sum_reads(context.trace, context.steps.warm_from());
   if (reads.count == 0)
     return cannot_tell(rule,
-                       "The reads carry no sizes. Record again with `headway record --io`, or put "
+                       "The reads have no sizes. Record again with `headway record --io`, or put "
                        "`bytes` into the payload of the read ranges.");
   std::int64_t mean = reads.mean();
   if (mean >= kSmallRead) {
-    return fine(rule, fmt::format("Reads bring {} each on average; small files are not the reason.",
-                                  format_bytes(mean)));
+    return fine(
+        rule, fmt::format("Reads bring {} each on average: not small files.", format_bytes(mean)));
   }
   if (reads.files && reads.count < 2 * batches_made(context.trace, context.steps.warm_from())) {
-    return fine(rule, fmt::format("Reads bring {} each on average, a whole batch out of one file.",
+    return fine(rule, fmt::format("Reads bring {} each on average, a whole batch from one file.",
                                   format_bytes(mean)));
   }
   const StorageModel storage = storage_model(context.trace, context.steps.warm_from());
@@ -65,24 +64,22 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                                    (1 - storage.left_if_packed))};
   if (ratio(recoverable, reading.step) < kFindingShare) {
     return fine(rule, storage.limited()
-                          ? fmt::format("Reads bring only {} each, but the storage transfers {}/s "
-                                        "at most, which large reads share, too.",
+                          ? fmt::format("Reads bring only {} each, but the storage transfers at "
+                                        "most {}/s. Large reads share this limit.",
                                         format_bytes(mean), format_rate(storage))
-                          : fmt::format("Reads bring only {} each, but as fast as large reads "
-                                        "would.",
+                          : fmt::format("Reads bring only {} each, but are as fast as large reads.",
                                         format_bytes(mean)));
   }
   Finding finding = found(rule, recoverable, context);
   auto rate = static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
                                         std::max(1e-9, reads.time.seconds()));
   finding.claim = fmt::format(
-      "{} {} bring {} each on average, {}/s per worker; read in large pieces at {}/s they would "
-      "save {}.",
+      "{} {} bring {} each on average, {}/s per worker; large reads at {}/s would save {}.",
       format_count(reads.count), reads.files ? "files" : "reads", format_bytes(mean),
       format_bytes(rate), format_rate(storage), of_step(context, recoverable, reading.step));
   finding.confidence = 0.8;
   finding.evidence = longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);
-  finding.advice = {{"headway-train", "Pack the images into shards that are read in one piece.",
+  finding.advice = {{"headway-train", "Pack the images into shards, each read in one piece.",
                      "--source shards", settings(context.trace, {"source"})},
                     {"PyTorch", "Pack samples into tar or record shards of 1-128 MB.",
                      "webdataset.ShardWriter(…), then webdataset.WebDataset(…)", ""},
@@ -94,7 +91,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kSmallFiles = {"small-files", "Small files",
-                                 "Reading limits the input and the mean read is below 1 MB.",
-                                 check};
+                                 "Reads limit the input, and the mean read is below 1 MB.", check};
 
 }  // namespace headway::analyzer

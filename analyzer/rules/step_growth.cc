@@ -42,25 +42,23 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return cannot_tell(rule, "The trace has no steps; name their ranges with --step-range.");
   const StepTrend trend = find_step_trend(context);
   if (!trend.partition)
-    return cannot_tell(rule, fmt::format("Fewer than {} steady steps tell no trend.", kTrendSteps));
-  if (!trend.grows()) return fine(rule, "Steps do not take longer and longer.");
+    return cannot_tell(rule, fmt::format("Fewer than {} steady steps show no trend.", kTrendSteps));
+  if (!trend.grows()) return fine(rule, "Step time does not grow.");
   const std::string change =
       fmt::format("from {} to {}", format_duration(trend.early), format_duration(trend.late));
   if (ratio(trend.per_step, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Steps grow {} over the recording.", change));
+    return fine(rule, fmt::format("Step time changes {} over the recording.", change));
   const Grown grown = what_grew(context, *trend.partition);
   Finding finding = found(rule, trend.per_step, context);
   finding.sub_cause = info(grown.time_class).id;
-  finding.claim = fmt::format(
-      "Steps take longer and longer, {} over the recording. What grows is '{}', by {}{}.", change,
-      info(grown.time_class).label, format_duration(grown.by),
-      grown.name.empty() ? "" : fmt::format(", mostly '{}'", grown.name));
+  finding.claim = fmt::format("Step time grows {} over the recording. '{}' grows, by {}{}.", change,
+                              info(grown.time_class).label, format_duration(grown.by),
+                              grown.name.empty() ? "" : fmt::format(", mostly '{}'", grown.name));
   finding.confidence = 0.8;
   finding.evidence = evidence_of(context, trend);
   constexpr const char* kText =
-      "Look for what a step works on that gets longer with each step: lists of results, histories "
-      "that "
-      "are logged or plotted whole, caches that are searched.";
+      "Find data that grows with each step: result lists, histories that are logged or plotted in "
+      "full, caches that are searched.";
   finding.advice = {
       {"PyTorch", kText, "py-spy record -- python3 train.py, early and late in the run", ""},
       {"TensorFlow/JAX", kText, "jax.live_arrays()", ""}};
@@ -71,7 +69,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kStepGrowth = {
     "step-growth", "Steps grow",
-    "Steps take longer and longer over the recording, over 5 % of the step cost on average.",
-    check};
+    "Step time grows over the recording, over 5 % of the step cost on average.", check};
 
 }  // namespace headway::analyzer

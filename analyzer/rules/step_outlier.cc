@@ -124,8 +124,8 @@ std::vector<Evidence> evidence(const RuleContext& context, const Outliers& outli
 
 std::vector<Advice> advice_for_input() {
   constexpr const char* kText =
-      "More prefetched batches ride out a slow file; workers that live on from epoch to epoch "
-      "make batches across it.";
+      "More prefetched batches hide a slow file. Persistent workers keep making batches across "
+      "epochs.";
   return {{"headway-train", kText, "--worker-reuse on --prefetch N", ""},
           {"PyTorch", kText, "DataLoader(prefetch_factor=8, persistent_workers=True)", ""},
           {"TensorFlow/JAX", kText, "dataset.repeat().prefetch(8)", ""}};
@@ -135,13 +135,13 @@ std::vector<Advice> advice(TimeGroup group) {
   if (group == TimeGroup::kInput) return advice_for_input();
   if (group == TimeGroup::kCommunication) {
     constexpr const char* kText =
-        "Look at the network and at the rank that comes last in these steps.";
+        "Check the network and the rank that arrives last in these steps.";
     return {{"PyTorch", kText, "TORCH_NCCL_TRACE_BUFFER_SIZE, NCCL_DEBUG=INFO", ""},
             {"TensorFlow/JAX", kText, "NCCL_DEBUG=INFO", ""}};
   }
   constexpr const char* kText =
-      "Look at what the program does in these steps: checkpoints, evaluation, logging, garbage "
-      "collection. Do it beside training, or less often.";
+      "Check these steps for checkpoints, evaluation, logging and garbage collection. Do them in "
+      "the background, or less often.";
   return {
       {"PyTorch", kText,
        "torch.distributed.checkpoint.async_save(…), gc.disable() with gc.collect() every n steps",
@@ -162,30 +162,29 @@ Finding check(const Rule& rule, const RuleContext& context) {
     if (!worst.device || outliers.per_step > worst.per_step) worst = std::move(outliers);
   }
   if (!worst.device) {
-    return cannot_tell(rule,
-                       fmt::format("{} steady steps are too few to tell outliers; record at least "
-                                   "{}.",
-                                   most_steps, kMinSteps + 2));
+    return cannot_tell(
+        rule, fmt::format("{} steady steps are too few to detect outliers; record at least {}.",
+                          most_steps, kMinSteps + 2));
   }
   if (ratio(worst.per_step, context.step) < kOutlierShare) {
-    return fine(rule, fmt::format("{} of {} steps are outliers and cost {}.", worst.steps.size(),
+    return fine(rule, fmt::format("{} of {} steps are outliers: {}.", worst.steps.size(),
                                   worst.steps.size() + worst.usual.size(),
                                   of_step(context, worst.per_step, context.step)));
   }
   std::size_t all = worst.steps.size() + worst.usual.size();
   if (static_cast<double>(worst.steps.size()) > kMostOutliers * static_cast<double>(all) + 0.5) {
-    return fine(rule,
-                fmt::format("{} of {} steps take longer than the median of {}: that is how the "
-                            "steps vary, not an exception.",
-                            worst.steps.size(), all, format_duration(worst.median)));
+    return fine(
+        rule, fmt::format(
+                  "{} of {} steps are far above the median of {}: normal variation, not outliers.",
+                  worst.steps.size(), all, format_duration(worst.median)));
   }
   DurationNs growth;
   const TimeClassInfo& grown = info(grown_class(worst, growth));
   std::int64_t every = period(context, worst);
   if (grown.group == TimeGroup::kInput && is_rhythm_of_workers(context, worst.steps.size(), all)) {
-    return fine(rule,
-                "Steps wait for input as often as all workers have delivered: they deliver "
-                "together. See input-bound.");
+    return fine(
+        rule,
+        "Steps wait for input at the pace at which all workers deliver together. See input-bound.");
   }
   const BetweenCauseInfo* between =
       grown.time_class == TimeClass::kBetweenSteps
@@ -196,19 +195,17 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const HostPauses pauses = find_host_pauses(context);
   if (pauses.steps >= HostPauses::kLeastSteps && is_worth_a_finding(context, pauses) &&
       2 * pauses.per_step.ns >= worst.per_step.ns)
-    return fine(rule,
-                fmt::format("{} of {} steps take far more than the others, for pauses that no "
-                            "range names: that is a finding of its own.",
-                            worst.steps.size(), all));
+    return fine(
+        rule, fmt::format("{} of {} steps are slow because of unexplained pauses: see host-pauses.",
+                          worst.steps.size(), all));
   if (between && ratio(worst.device->between[between->cause], context.step) >= kFindingShare)
-    return fine(rule, fmt::format("{} of {} steps take far more than the others, for {}: that is a "
-                                  "finding of its own.",
+    return fine(rule, fmt::format("{} of {} steps are slow because of {}, a separate finding.",
                                   worst.steps.size(), all, between->label));
   Finding finding = found(rule, worst.per_step, context);
   finding.sub_cause = between ? between->id : grown.id;
   finding.claim = fmt::format(
       "{} of {} steps take far more than the median of {}{}; averaged over all steps they cost {}. "
-      "What grows is '{}', by {} in each.",
+      "'{}' grows, by {} in each.",
       worst.steps.size(), all, format_duration(worst.median),
       every > 1 ? fmt::format(", one every {} steps", every) : "",
       of_step(context, worst.per_step, context.step), between ? between->label : grown.label,
@@ -232,8 +229,8 @@ double outlier_limit(std::span<const double> lengths) {
   return tenth <= limit ? limit : std::max(limit, middle + kFarBeyond * (tenth - middle));
 }
 
-extern const Rule kStepOutlier = {
-    "step-outlier", "Outlier steps",
-    "Steps beyond median + 5 MAD that together cost over 2 % of the step.", check};
+extern const Rule kStepOutlier = {"step-outlier", "Outlier steps",
+                                  "Steps beyond median + 5 MAD together cost over 2 % of the step.",
+                                  check};
 
 }  // namespace headway::analyzer

@@ -36,9 +36,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
   const Imbalance& imbalance = context.job->imbalance;
   if (imbalance.steps == 0)
-    return cannot_tell(rule,
-                       "The ranks have no steady step in common: give recordings of the same "
-                       "steps on all ranks.");
+    return cannot_tell(
+        rule, "The ranks have no steady step in common: record the same steps on all ranks.");
   std::string compute =
       fmt::format("The slowest rank computes {} longer per step than the mean rank",
                   of_step(context, imbalance.excess, context.step));
@@ -47,17 +46,17 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (experts.layers > 0 && ratio(imbalance.excess - experts.uneven, context.step) < kFindingShare)
     return fine(rule, compute + ", because its experts get more tokens.");
   if (imbalance.work_measure == WorkMeasure::kNone)
-    return cannot_tell(rule, compute +
-                                 ", but nothing tells how much work each batch is: record "
-                                 "input shapes (torch.profiler record_shapes=True) or "
-                                 "floating-point operations.");
+    return cannot_tell(rule,
+                       compute +
+                           ", but the work per batch is unknown: record input shapes "
+                           "(torch.profiler record_shapes=True) or floating-point operations.");
   std::string work = fmt::format(
       "{} of the batches differ by {} between ranks, correlation with "
       "compute {:.2f}",
       work_label(imbalance.work_measure), format_percent(imbalance.work_spread),
       imbalance.work_correlation);
   if (imbalance.work_correlation < kFollows || imbalance.work_spread < kSpread)
-    return fine(rule, fmt::format("{}, but not because of its batches: {}.", compute, work));
+    return fine(rule, fmt::format("{}, but its batches are not the cause: {}.", compute, work));
   Finding finding = found(rule, imbalance.excess, context);
   finding.claim = fmt::format("{}: {}.", compute, work);
   finding.confidence = 0.85;
@@ -67,8 +66,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
         context, *own.device, {TimeClass::kComputeTensor, TimeClass::kComputeOther}, note, 3);
   finding.advice = {
       {"PyTorch",
-       "Give all ranks batches of equal work in each step: group samples by length, or pack "
-       "sequences to a fixed number of tokens.",
+       "Give all ranks batches of equal work: group samples by length, or pack sequences to a "
+       "fixed number of tokens.",
        "a batch_sampler that sorts by length and deals neighbours to the ranks (Hugging Face: "
        "group_by_length=True), max-tokens batches",
        ""},
@@ -79,10 +78,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kUnevenBatches = {
-    "uneven-batches", "Uneven batches",
-    "The slowest rank's compute exceeds the mean rank's by more than 5 % of the step and follows "
-    "the work of its batches.",
-    check, true};
+extern const Rule kUnevenBatches = {"uneven-batches", "Uneven batches",
+                                    "The slowest rank computes over 5 % of the step more than the "
+                                    "mean rank, in proportion to its batches' work.",
+                                    check, true};
 
 }  // namespace headway::analyzer

@@ -127,7 +127,7 @@ std::vector<Evidence> evidence(const RuleContext& context, const std::vector<Cha
 }
 
 std::vector<Advice> advice(const RuleContext& context) {
-  return {{"headway-train", "Use the fused operators, and the graph compiler for the rest.",
+  return {{"headway-train", "Use fused operators, and the graph compiler for the rest.",
            "--fused-bn on --fused-ln on --fused-bias-act on --graph-compiler on",
            settings(context.trace, {"fused_bn", "fused_ln", "fused_bias_act", "graph_compiler"})},
           {"PyTorch",
@@ -153,19 +153,18 @@ Finding check_streams(const Rule& rule, const RuleContext& context) {
   if (ratio(chains.recoverable, context.step) < kFindingShare) {
     if (all.ns == 0 || ratio(unknown, all) > 0.5)
       return cannot_tell(rule,
-                         "The trace has no op graph, and most kernels' names do not say what they "
-                         "do. Record with op ranges and a graph.");
+                         "The trace has no op graph, and most kernel names are unknown. Record op "
+                         "ranges and a graph.");
     return fine(rule,
-                fmt::format("{:.0f} runs of memory-bound kernels take {}; one kernel for each "
-                            "would save {}.",
+                fmt::format("{:.0f} runs of memory-bound kernels: {}; fusing each would save {}.",
                             chains.chains, of_step(context, chains.time, context.step),
                             format_duration(chains.recoverable)));
   }
   Finding finding = found(rule, chains.recoverable, context);
   finding.sub_cause = chains.costliest;
   finding.claim = fmt::format(
-      "{:.0f} memory-bound kernels {} run one after another in {:.0f} chains (most: {}) and take "
-      "{}; a fused kernel for each chain, as long as its longest part, would save up to {}.",
+      "{:.0f} memory-bound kernels {} run in {:.0f} chains (most: {}) and take {}. One kernel per "
+      "chain, as long as its longest part, would save up to {}.",
       chains.kernels, per_step(context), chains.chains, chains.costliest,
       of_step(context, chains.time, context.step), format_duration(chains.recoverable));
   finding.confidence = 0.6;  // that neighbours on the stream pass data on is inferred
@@ -213,6 +212,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kUnfusedElementwise = {
     "unfused-elementwise", "Unfused elementwise ops",
-    "Chains of memory-bound ops whose fusion would save over 5 % of the step.", check};
+    "Fusing chains of memory-bound ops would save over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

@@ -33,8 +33,8 @@ std::string note(const RuleContext& context, const Segment& segment) {
   const trace::DeviceOpId op = context.trace.calls.op[segment.cause.index];
   const std::string_view call = name_of(context.trace, segment.cause);
   if (trace::is_blocking(context.trace.calls.kind[segment.cause.index]) || !op.valid())
-    return fmt::format("{} waits, and the device shows nothing", call);
-  return fmt::format("'{}' is queued, and the device shows nothing",
+    return fmt::format("{} waits, but no device work is recorded", call);
+  return fmt::format("'{}' is queued, but no device work is recorded",
                      name_of(context.trace, EventRef::of(op)));
 }
 
@@ -61,16 +61,16 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   if (!worst) return cannot_tell(rule, "No steady step has work on a device.");
   if (context.trace.calls.size() == 0)
-    return cannot_tell(rule, "The trace has no launch calls, so what was queued is unknown.");
+    return cannot_tell(rule, "The trace has no launch calls, so queued work is unknown.");
   const DurationNs step = worst->per_steady_step.total();
   if (ratio(time, step) < kFindingShare)
-    return fine(rule, fmt::format("The device shows nothing although work is queued {}.",
+    return fine(rule, fmt::format("Queued work without recorded device work: {}.",
                                   of_step(context, time, step)));
   Finding finding = found(rule, time, context);
   finding.claim = fmt::format(
-      "For {} the device shows nothing, although work is queued on it or the host waits for it: "
-      "what ran then is not in the recording. That time is no loss of this program; other "
-      "figures are shares of a step that contains it.",
+      "Work is queued or awaited, but the device shows nothing for {}: the recording misses what "
+      "ran. The program loses no time here, but other figures are shares of a step that includes "
+      "it.",
       of_step(context, time, step));
   finding.confidence = 0.8;
   finding.evidence = longest_segments(context, *worst, {TimeClass::kUnknown}, note);
@@ -80,9 +80,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kUnrecordedDeviceWork = {
-    "unrecorded-device-work", "Device work that was not recorded",
-    "The device shows nothing although work is queued or the host waits for it, over 5 % of the "
-    "step.",
-    check};
+    "unrecorded-device-work", "Device work missing from the recording",
+    "Queued or awaited work is missing from the recording for over 5 % of the step.", check};
 
 }  // namespace headway::analyzer
