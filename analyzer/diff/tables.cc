@@ -227,8 +227,7 @@ Table device_view_table(const DiffRun& a, const DiffRun& b) {
 
 /// Steps with the same number beside each other: where one run stalls and the other does not.
 Table step_pairs(const DiffRun& a, const DiffRun& b) {
-  Table table{
-      "Same step in both runs", "Steps with the same number", "first run of each side", {}, {}};
+  Table table{"steps", "Same step in both runs", "first run of each side", {}, {}};
   table.columns = {{"step", "Step", ColumnKind::kCount},
                    {"a_ns", "A", ColumnKind::kDuration},
                    {"b_ns", "B", ColumnKind::kDuration},

@@ -385,11 +385,13 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
                                                 "steps vary as much. Record more steps.{}",
                                                 open->predicted->fix, open->rule,
                                                 format_percent(open->predicted->share), rest);
-  return compute_bound(trace, analysis) +
-         fmt::format("No finding above 5 % of the {0}. The {4} computes {1} of the {2} {0}.{3}",
-                     analysis.steps.all.empty() ? "span" : "step", format_percent(busy),
-                     format_duration(device.per_steady_step.total()), rest,
-                     device.device.valid() ? "device" : "training thread");
+  return compute_bound(trace, analysis) + fmt::format(
+                                              "Nothing worth fixing: no finding above 5 % of the "
+                                              "{0}. The {4} computes {1} of the {2} {0}.{3}",
+                                              analysis.steps.all.empty() ? "span" : "step",
+                                              format_percent(busy),
+                                              format_duration(device.per_steady_step.total()), rest,
+                                              device.device.valid() ? "device" : "training thread");
 }
 
 }  // namespace headway::analyzer

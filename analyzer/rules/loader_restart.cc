@@ -34,8 +34,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = work.occasions.size() > 1 ? 0.9 : 0.6;
   finding.evidence = occasions_of(context, work);
   finding.advice = {
-      {"Keep workers alive across epochs.", "Keep the workers from one epoch to the next.",
-       "--worker-reuse on", settings(context.trace, {"worker_reuse"})},
+      {"headway-train", "Keep workers alive across epochs.", "--worker-reuse on",
+       settings(context.trace, {"worker_reuse"})},
       {"PyTorch", "Keep workers alive across epochs.", "DataLoader(persistent_workers=True)",
        settings(context.trace, {"DataLoader"})},
       {"TensorFlow/JAX", "Use one iterator for all epochs.", "dataset.repeat()", ""}};

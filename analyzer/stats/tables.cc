@@ -28,8 +28,7 @@ std::span<const TableDeclaration> table_declarations() {
   static constexpr auto kTables = std::to_array<TableDeclaration>({
       {"findings", "Findings, ranked; then rules that cannot tell, then rules that are fine.",
        finding_table, "Shares are of the mean steady step of the slowest device."},
-      {"Warnings to read before trusting the figures.", "What to know before trusting the figures.",
-       doubt_table, "The whole trace."},
+      {"doubts", "Warnings to read before trusting the figures.", doubt_table, "The whole trace."},
       {"partition", "Time per class in the steady steps; the classes sum exactly to the step.",
        partition_table,
        "Mean of each device's steady steps; shares are of that mean. Range and op filters do not "
@@ -39,8 +38,7 @@ std::span<const TableDeclaration> table_declarations() {
       {"op-types", "Op types by device time per steady step.", op_type_table,
        "Mean of the steady steps; shares are of the slowest device's mean step. Overlapping ops "
        "each count in full, so shares may sum to over 100 %."},
-      {"Model ops by device time per steady step.",
-       "Ops of the model by device time per steady step.", op_table, "As for op-types."},
+      {"ops", "Model ops by device time per steady step.", op_table, "As for op-types."},
       {"layers", "Layers or modules by device time per steady step, forward, backward, update.",
        layer_table,
        "As for op-types. An op belongs to the module before the last dot of its name, or to the "
@@ -84,8 +82,8 @@ std::span<const TableDeclaration> table_declarations() {
        "Shares are of the time between the worker's first and last range."},
       {"io", "Calls on files by folder: calls, latency, bytes, rate (`headway record --io`).",
        io_table, "All calls on all threads."},
-      {"File calls by file: calls, latency, bytes, rate (`headway record --io`).",
-       "All calls on all threads.", io_file_table, "All calls of all threads."},
+      {"io-files", "File calls by file: calls, latency, bytes, rate (`headway record --io`).",
+       io_file_table, "All calls on all threads."},
       {"io-threads", "File calls by thread, with time and bytes per steady step.", io_thread_table,
        "The steady steps; shares are of their time."},
       {"devices",
@@ -107,7 +105,7 @@ std::span<const TableDeclaration> table_declarations() {
       {"processes", "Processes: lifetime and exit.", process_table, "The whole recording."},
       {"counters", "Sampled counters: minimum, mean and maximum.", counter_table,
        "All samples; the mean is over samples, not over time."},
-      {"Lost or discarded data.", "What was lost or set aside.", loss_table, "The whole trace."},
+      {"losses", "Lost or discarded data.", loss_table, "The whole trace."},
   });
   return kTables;
 }
