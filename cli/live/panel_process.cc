@@ -35,7 +35,7 @@ constexpr std::int64_t kPatienceNs = 3'000'000'000;
 std::array<int, 2> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    fail_internal("the system refuses a pipe: {}. Raise `ulimit -n`.", system_error_text(errno));
+    fail_internal("cannot create a pipe: {}. Raise `ulimit -n`.", system_error_text(errno));
   for (int& end : ends) {
     const int high = ::fcntl(end, F_DUPFD_CLOEXEC, 10);
     if (high < 0) continue;
