@@ -94,7 +94,7 @@ TEST_CASE("a process without the environment of the recording is named") {
     recorder.start();
     return recorder.wait().err;
   };
-  const std::string line = "seen from outside only";
+  const std::string line = "from outside only";
   const std::string cleared = said({"sh", "-c", "env -i sleep 1"});
   CHECK(cleared.find(line) != std::string::npos);
   CHECK(cleared.find("(sleep)") != std::string::npos);

@@ -152,7 +152,7 @@ TEST_CASE("other devices are said first, other kinds of devices are not judged")
   b.trace.devices[0].name = "another";
   Diff d = compare_runs(a, b);
   REQUIRE(!d.doubts.empty());
-  CHECK(d.doubts.front().starts_with("Other devices: "));
+  CHECK(d.doubts.front().find("another") != std::string::npos);
   CHECK(d.verdict == DiffVerdict::kSlower);
   b.trace.devices[0].type = trace::DeviceType::kCuda;
   CHECK(compare_runs(a, b).verdict == DiffVerdict::kInconclusive);
@@ -188,7 +188,7 @@ TEST_CASE("people are shown what changed and told how much did not, while script
   REQUIRE(!changed.rows.empty());
   REQUIRE(changed.rows.size() < kernels->rows.size());
   const std::size_t out = kernels->rows.size() - changed.rows.size();
-  CHECK(changed.note == fmt::format("{}; {} more did not change", kernels->note, out));
+  CHECK(changed.note.starts_with(fmt::format("{}; {} ", kernels->note, out)));
   for (std::size_t i = 0; i < kernels->rows.size(); ++i) {
     const bool zero = std::get<std::int64_t>(kernels->rows[i][3]) == 0 &&
                       std::get<std::string>(kernels->rows[i][8]).empty();
