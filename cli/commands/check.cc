@@ -105,7 +105,7 @@ class CheckCommand final : public Command {
     table.columns = {{"metric", "Metric", analyzer::ColumnKind::kText},
                      {"value", "Value", analyzer::ColumnKind::kNumber},
                      {"unit", "Unit", analyzer::ColumnKind::kText},
-                     {"doc", "What it is", analyzer::ColumnKind::kText}};
+                     {"doc", "Meaning", analyzer::ColumnKind::kText}};
     for (const analyzer::Metric& metric : metrics) {
       table.rows.push_back({metric.name,
                             metric.value ? analyzer::Cell(*metric.value)

@@ -49,7 +49,7 @@ class DoctorCommand final : public Command {
     return "Check this machine for problems that prevent recording or slow training";
   }
   std::vector<Example> examples() const override {
-    return {{"where the training runs", "where the training runs"}, {"headway doctor --json", ""}};
+    return {{"headway doctor", "where the training runs"}, {"headway doctor --json", ""}};
   }
 
   void declare(CLI::App& app) override {

@@ -106,7 +106,7 @@ class ExplainCommand final : public Command {
            "it";
   }
   std::vector<Example> examples() const override {
-    return {{"headway explain", "one rule"}, {"headway explain small-files", "one of them"}};
+    return {{"headway explain", "all rules"}, {"headway explain small-files", "one rule"}};
   }
 
   void declare(CLI::App& app) override {

@@ -111,7 +111,7 @@ std::span<const Preset> all_presets() {
        {{"width", "64"}, {"batch", "256"}, {"workers", "4"}, {"samples", "2560"}},
        {{"worker_reuse", "off"}}},
       {"host-pauses",
-       "The host stops before every seventh step, and nothing says why.",
+       "The host pauses before every seventh step, without a range.",
        "host-pauses",
        healthy("16", "80"),
        with(kMatrixOnGpu, {{"precision", "bf16"}}),

@@ -127,11 +127,12 @@ std::vector<Switch> make_switches() {
       integer({"features", kModel, "Width of the transformer or of gnmt."}, &S::features, 8, 8192),
       integer({"sequence", kModel, "Tokens of a sequence; of gnmt's sentences, at most."},
               &S::sequence, 2, 8192),
-      integer({"window", kModel,
-               "Attention within windows of so many tokens, shifted by half in every other block, "
-               "as vision transformers have it (fused: 392 to 13 µs for one layer's ten kernels).",
-               "unfused-attention"},
-              &S::window, 0, 8192, "the whole sequence"),
+      integer(
+          {"window", kModel,
+           "Attention within windows of this many tokens, shifted by half in every other block, as "
+           "in vision transformers (fused: 392 to 13 µs for one layer's ten kernels).",
+           "unfused-attention"},
+          &S::window, 0, 8192, "the whole sequence"),
       number({"dropout", kModel,
               "Share that the transformer's branches and the inputs of gnmt's layers drop."},
              &S::dropout, 0, 0.95),
@@ -196,8 +197,8 @@ std::vector<Switch> make_switches() {
            "unfused-attention", try_values({"on"})},
           &S::fused_attention),
       flag({"fused_bias_act", kFusion,
-            "Add biases inside the product before, or inside the GELU after them, instead of in "
-            "kernels of their own.",
+            "Add biases inside the preceding product or the following GELU instead of in separate "
+            "kernels.",
             "unfused-elementwise", try_values({"on"})},
            &S::fused_bias_act),
       choice<bool>(
@@ -350,7 +351,7 @@ std::vector<Switch> make_switches() {
             "$XDG_CACHE_HOME or "
             "~/.cache."},
            &S::cache_dir, "a folder"),
-      integer({"samples", kData, "Use only the first so many training samples."}, &S::samples, 0,
+      integer({"samples", kData, "Use only the first N training samples."}, &S::samples, 0,
               100000000, "all"),
       choice<SourceKind>(
           {"source", kInput,
@@ -450,8 +451,7 @@ std::vector<Switch> make_switches() {
            &S::pinned),
       choice<CopyMode>({"h2d", kInput,
                         "Copies of batches to the device: the host waits for them, they run in the "
-                        "compute stream, "
-                        "or one step ahead in a stream of their own.",
+                        "compute stream, or one step ahead on a separate stream.",
                         "copy-not-overlapped", try_values({"prefetch"})},
                        &S::h2d,
                        {{"prefetch", CopyMode::kPrefetch},
@@ -468,8 +468,7 @@ std::vector<Switch> make_switches() {
            "the step has passed anyway.",
            "host-sync", try_values({"deferred"})},
           &S::loss_read, {{"deferred", LossRead::kDeferred}, {"step", LossRead::kStep}}),
-      integer({"loss_every", kLaunch, "Read the loss only every so many steps."}, &S::loss_every, 1,
-              1000000),
+      integer({"loss_every", kLaunch, "Read the loss every N steps."}, &S::loss_every, 1, 1000000),
       integer({"run_ahead",
                kLaunch,
                "Steps that the host may be ahead of the device.",
@@ -615,9 +614,9 @@ std::vector<Switch> make_switches() {
               &S::ranks_per_node, 1, 1024),
       number({"node_gb_per_s", kRanks, "Emulated link of a rank to the others of its node.",
               "comm-exposed"},
-             &S::node_gb_per_s, 0, 10000, "as fast as it is; simulated: the GPU's"),
+             &S::node_gb_per_s, 0, 10000, "unlimited; simulated: the GPU's"),
       number({"network_gb_per_s", kRanks, "Emulated network of a node.", "comm-slow-link"},
-             &S::network_gb_per_s, 0, 10000, "as fast as it is; simulated: 50 per rank"),
+             &S::network_gb_per_s, 0, 10000, "unlimited; simulated: 50 per rank"),
       number({"network_us", kRanks, "Emulated network: latency of a hop."}, &S::network_us, 0,
              1000000, "what it is; simulated: 5"),
       integer({"slow_rank", kRanks, "Rank that is late in every step.", "straggler"}, &S::slow_rank,

@@ -97,7 +97,7 @@ Proposal propose(const Predictor& predictor) {
   if (most <= before) {
     return not_here(fmt::format("{} {} {}", before, before == 1 ? "worker" : "workers",
                                 limit <= before ? "already use all available processors"
-                                                : "already make batches as fast as they are used"));
+                                                : "already make batches at the required rate"));
   }
   Proposal proposal{
       true,

@@ -234,7 +234,7 @@ LinkedTable stage_table(const std::vector<Worker>& workers, std::int64_t steps, 
                        {"max_ns", "Longest", ColumnKind::kDuration},
                        {"bytes", "Bytes", ColumnKind::kBytes},
                        {"bytes_per_s", "Rate of one worker", ColumnKind::kByteRate}};
-  out.docs = {"What is done to a batch",
+  out.docs = {"Stage of a batch",
               "Ranges of that kind",
               "Summed over all workers",
               "Share of the workers' busy time",

@@ -168,7 +168,7 @@ std::vector<std::pair<std::string, std::string>> sql_examples(const std::vector<
                           "SELECT coalesce(e.text, s.value) AS name, e.start, (e.end - e.start) / "
                           "1e6 AS ms\nFROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = "
                           "e.textId\nWHERE e.end IS NOT NULL ORDER BY ms DESC LIMIT 50");
-  if (has("HEADWAY_LOSS")) examples.emplace_back("What was lost", "SELECT * FROM HEADWAY_LOSS");
+  if (has("HEADWAY_LOSS")) examples.emplace_back("Lost records", "SELECT * FROM HEADWAY_LOSS");
   examples.emplace_back("All tables", "SELECT name, type, sql FROM sqlite_master");
   return examples;
 }
