@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// allocator: memory is allocated or freed through the driver inside the step.
+// allocator: the step allocates or frees memory through the driver.
 //
-// Symptom: cudaMalloc, cudaFree, cudaHostAlloc and the like in steady steps, with the device idle meanwhile.
-// Mechanism: such a call takes the driver's lock and tens of microseconds to milliseconds; cudaFree and
-//   cudaHostAlloc also wait until the device has finished, so the queue runs dry.
-// Formula: recoverable = allocator: idle device time before an op whose launching thread was in such a call, plus
-//   the refill up to the next launch where the device ran dry while a free waited for it.
-// Falsified by: calls under a full queue (they cost nothing); calls in the first steps only, which are
-//   warm-up and dropped.
-// Known false positives: steps whose sizes differ on purpose, so that a cache cannot serve them.
+// Symptom: cudaMalloc, cudaFree, cudaHostAlloc and similar calls in steady steps, with the device
+//   idle meanwhile.
+// Mechanism: these calls take the driver's lock for tens of microseconds to milliseconds. cudaFree
+//   and cudaHostAlloc also wait for the device, so the queue runs dry.
+// Formula: recoverable = allocator: idle device time before an op whose launching thread was in
+//   such a call, plus the refill until the next launch if the device ran dry during a free.
+// Falsified by: calls under a full queue (they cost nothing); calls in the first steps only
+//   (dropped as warm-up).
+// Known false positives: steps with varying sizes by design, which defeat a cache.
 // Source: caching and stream-ordered allocators exist for this reason.
 #include <fmt/format.h>
 

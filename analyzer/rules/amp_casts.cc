@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // amp-casts: kernels that only change the number type take a noticeable part of the step.
 //
-// Symptom: copy kernels from FP32 to half precision and back between the others.
-// Mechanism: autocast casts the inputs of each eligible op, and FP32 ops in between cast back; each cast is a
-//   pass over memory that a neighbouring kernel could do on the way.
+// Symptom: copy kernels between FP32 and half precision, in both directions.
+// Mechanism: autocast casts the inputs of each eligible op, and FP32 ops in between cast back.
+//   Each cast is a memory pass that a neighbouring kernel could absorb.
 // Formula: recoverable = time of the cast kernels. An upper bound: parameters kept in FP32 need one cast a step.
 // Falsified by: casts hidden behind work of other streams.
-// Known false positives: casts of inputs (bytes to floats) and of indices, which AMP has nothing to do with.
+// Known false positives: casts of inputs (bytes to floats) and of indices, which are unrelated to
+//   AMP.
 // Source: NVIDIA Apex's O1/O2 levels; PyTorch's autocast op lists.
 #include <fmt/format.h>
 

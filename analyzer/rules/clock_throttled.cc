@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// clock-throttled: the device computes below its clock, and says why.
+// clock-throttled: the device runs below its clock and reports why.
 //
-// Symptom: kernels take longer than on a like device; the clock of the multiprocessors is below its maximum.
+// Symptom: kernels take longer than on a similar device; the multiprocessor clock is below its
+//   maximum.
 // Mechanism: power, temperature or a setting limits the clock; kernels bound by arithmetic slow down with it.
-// Formula: c = mean clock while steady steps run, over the maximum. Recoverable = compute time x (1 - c).
-//   Fires from 5 % of the step, when the device gives a reason other than being idle.
-// Falsified by: steps bound by memory, whose clock is another one (then the gain is smaller).
-// Known false positives: devices that are run at a lower clock on purpose, to save energy; power limits that
-//   are reached only because arithmetic runs at full rate.
+// Formula: c = mean clock during steady steps, divided by the maximum. Recoverable = compute time
+//   x (1 - c). Fires from 5 % of the step, if the device reports a reason other than idle.
+// Falsified by: memory-bound steps, because memory has its own clock (the gain is smaller).
+// Known false positives: devices run at a lower clock on purpose to save energy; power limits
+//   reached only because arithmetic runs at full rate.
 // Source: nvmlDeviceGetCurrentClocksEventReasons and its bits.
 #include <fmt/format.h>
 

@@ -2,10 +2,10 @@
 // comm-exposed: the device does nothing but communicate.
 //
 // Symptom: all-reduce (or all-gather, all-to-all, …) kernels run while no compute does.
-// Mechanism: gradients are exchanged on a stream of their own and could travel under the rest of
-// the backward pass; what is left when compute has ended adds to the step.
-// Formula: recoverable = comm_transfer: communication outside compute, and, where all ranks are
-// known, without the waiting for late ranks (that is straggler's).
+// Mechanism: gradients travel on a separate stream and could overlap the backward pass. The
+//   remainder after compute adds to the step.
+// Formula: recoverable = comm_transfer: communication outside compute. If all ranks are known, it
+//   excludes waiting for late ranks (see straggler).
 // Falsified by: communication under compute (hidden_comm), which costs nothing.
 // Known false positives: one rank alone shows waiting as communication; the claim says so.
 // Source: the exposed communication of every distributed-training profiler.

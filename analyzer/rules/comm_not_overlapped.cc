@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// comm-not-overlapped: gradients are exchanged only when the backward pass is over.
+// comm-not-overlapped: gradients are exchanged only after the backward pass.
 //
-// Symptom: in every step all collectives begin when nearly all backward compute is done.
-// Mechanism: the first gradients are ready early in the backward pass. An exchange that starts at
-// its end (one flat buffer, delay_allreduce, a reduction by hand after backward()) leaves compute
-// and network idle in turn.
-// Formula: recoverable = the smaller of exposed communication and backward compute, per step: what
-// could travel under it.
-//   Late is a collective before whose start four fifths of the backward kernel time of its step have passed: what sums
-//   and scales gradients after the exchange belongs to the backward pass, too.
+// Symptom: in every step, all collectives begin after nearly all backward compute.
+// Mechanism: the first gradients are ready early in the backward pass. An exchange at its end (one
+//   flat buffer, delay_allreduce, a manual reduction after backward()) leaves compute and network
+//   idle in turn.
+// Formula: recoverable = the smaller of exposed communication and backward compute, per step. A
+//   collective is late if four fifths of its step's backward kernel time precede it. Summing and
+//   scaling gradients after the exchange belongs to the backward pass, too.
 // Falsified by: collectives that begin earlier.
 // Known false positives: persistent kernels that need all multiprocessors; sharded optimizers whose
 // all-gather follows the update (only collectives before the update count).

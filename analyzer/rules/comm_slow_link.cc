@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// comm-slow-link: large messages travel far below what the link can carry.
+// comm-slow-link: large messages are far slower than the link.
 //
 // Symptom: the bus bandwidth of large collectives is a fraction of the link's.
-// Mechanism: a ring through the wrong path (PCIe or host memory instead of NVLink, TCP instead of
-// RDMA, one NIC of several, a throttled or downgraded lane) bounds every rank.
-// Formula: bus bandwidth = bytes / transfer * factor over messages of at least 4 MB; fires under
-// 30 % of the link's rate per direction; recoverable = exposed transfer * (1 - bus / (0.7 * link)):
-// 70 % is what tests of the library reach.
-// Falsified by: transfers near the link's rate; waiting is not in them.
-// Known false positives: links that are not in the table's machines (cloud networks); groups that
-// cross machines are judged with less confidence.
+// Mechanism: a ring on the wrong path (PCIe or host memory instead of NVLink, TCP instead of RDMA,
+//   one NIC of several, a throttled or downgraded lane) limits every rank.
+// Formula: bus bandwidth = bytes / transfer * factor over messages of at least 4 MB. Fires below
+//   30 % of the link's rate per direction. Recoverable = exposed transfer * (1 - bus / (0.7 *
+//   link)), because tests of the library reach 70 %.
+// Falsified by: transfers near the link's rate; waiting is excluded.
+// Known false positives: machines whose links are not in the table (cloud networks); groups across
+//   machines are judged with less confidence.
 // Source: NCCL's performance notes on bus bandwidth; rates and their sources in links.cc.
 #include <fmt/format.h>
 

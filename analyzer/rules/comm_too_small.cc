@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// comm-too-small: many collectives so small that latency, not bandwidth, decides.
+// comm-too-small: latency, not bandwidth, limits many small collectives.
 //
 // Symptom: a step exchanges its gradients in many messages of some KB.
-// Mechanism: a collective costs latency + bytes / rate. Below the knee latency * rate more than half
-// of it is latency; one larger message carries the same bytes for one latency.
-// Formula: fit latency and rate over the sizes seen; recoverable = (small collectives - those needed
-// at the best bucket size) * latency per step, at most the exposed communication.
+// Mechanism: a collective costs latency + bytes / rate. Below the knee latency * rate, latency
+//   dominates; one larger message carries the same bytes for one latency.
+// Formula: fit latency and rate over the recorded sizes. Recoverable = (small collectives -
+//   collectives at the best bucket size) * latency per step, at most the exposed communication.
 // Falsified by: few small messages, or small ones hidden under compute.
-// Known false positives: sizes of different algorithms (NCCL switches at some sizes) do not lie on
-// one line; then the fit's latency is a mean.
+// Known false positives: sizes of different algorithms (NCCL switches at some sizes) do not fit
+//   one line; the fitted latency is then a mean.
 // Source: the alpha-beta model; buckets of 25 MB are PyTorch's default.
 #include <fmt/format.h>
 

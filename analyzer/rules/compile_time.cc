@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// compile-time: the program spends more on compiling its model than compiling can gain it in a run like this.
+// compile-time: compiling the model costs more than it can gain in a run of this length.
 //
-// Symptom: the first steps take seconds to minutes; now and then a later step does, too.
-// Mechanism: a compiler traces the model, generates code and builds it at the first call, and again for each new
-//   shape, type or Python value that its guards had fixed.
-// Formula: c = time of the training threads in ranges of compilers (torch.compile, which the PyTorch hook marks;
-//   frames of torch/_dynamo/convert_frame.py; XLA's backend_compile). Fires when c takes as long as ten steps and a
-//   tenth of the recording. Recoverable = c over the steps of the recording, but at least 1 000: most of it is paid
-//   once, and runs are longer than recordings. What comes after the first three steps is recompilation.
-// Falsified by: a compiler's cache that is found warm (then c is short).
+// Symptom: the first steps take seconds to minutes, and occasionally a later one does.
+// Mechanism: a compiler traces the model, generates code and builds it at the first call. It
+//   repeats this for each new shape, type or Python value that its guards fixed.
+// Formula: c = training thread time in compiler ranges (torch.compile, marked by the PyTorch hook;
+//   frames of torch/_dynamo/convert_frame.py; XLA's backend_compile). Fires if c takes as long as
+//   ten steps and a tenth of the recording. Recoverable = c divided by the steps of the recording,
+//   at least 1 000, because most of it is paid once and runs are longer than recordings. Compiling
+//   after the first three steps is recompilation.
+// Falsified by: a warm compiler cache (c is short).
 // Known false positives: a short trial of a program that will run for days.
 // Source: PyTorch's guides to recompilations and caches of torch.compile.
 #include <fmt/format.h>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// copy-not-overlapped: the device computes nothing while data is copied to it.
+// copy-not-overlapped: the device computes nothing during copies to it.
 //
-// Symptom: host-to-device copies on the compute stream, or on another with the next op waiting for them.
-// Mechanism: a copy engine can work beside the compute units, but only on its own stream and ahead of need.
-//   Weights that live on the host and are fetched for each use occupy the link all the time.
-// Formula: recoverable = h2d: time in which copies to the device are all that runs. Taken for weights when a
-//   step makes 16 or more copies of 1 MB or more, or, without steps, when copies of 16 MB on average take
-//   half of the span.
+// Symptom: host-to-device copies on the compute stream, or on another stream with the next op
+//   waiting for them.
+// Mechanism: a copy engine works beside the compute units only on a separate stream and ahead of
+//   need. Weights on the host, fetched for each use, occupy the link all the time.
+// Formula: recoverable = h2d: time in which only copies to the device run. The copies count as
+//   weights if a step has 16 or more copies of 1 MB or more, or, without steps, if copies of 16 MB
+//   on average take half of the span.
 // Falsified by: copies that run under compute (they are counted as hidden and cost nothing).
-// Known false positives: the copies of the first steps, which warm-up trimming drops.
+// Known false positives: copies of the first steps, which are dropped as warm-up.
 // Source: pinned memory, non-blocking copies and prefetching to the device in every framework's guide.
 #include <fmt/format.h>
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // evaluation-time: the program evaluates so often that training waits for it.
 //
-// Symptom: every n-th step is followed by a pass without gradients, in which nothing is trained.
-// Mechanism: evaluation runs in the training loop; all devices are busy with it or wait for it.
-// Formula: recoverable = time per step in ranges that say so ("evaluation", "validate"; the PyTorch hook marks
-//   what lies between model.eval() and model.train()), with all that they launch and wait for. Inside of steps such
-//   a range counts where at most half of the steps have one. Fires from 5 % of the step cost.
-//   Programs that have environments (gymnasium) collect experience the same way: there it says so.
-// Falsified by: a pass of that name that is part of each step (a teacher's, say).
-// Known false positives: a recording that happens to hold more evaluations than the run has in the long run.
-// Source: the step cost holds all that a program does for a step (docs/design/0051-step-cost.md).
+// Symptom: every n-th step is followed by a pass without gradients.
+// Mechanism: evaluation runs in the training loop; all devices take part or wait.
+// Formula: recoverable = time per step in marked ranges ("evaluation", "validate", or model.eval()
+//   to model.train() from the PyTorch hook), with all launched and awaited work. Inside steps,
+//   such a range counts only if at most half of the steps have one. Fires from 5 % of the step
+//   cost. Programs with environments (gymnasium) collect experience in the same way; the claim
+//   then says so.
+// Falsified by: a pass of this name in every step (e.g. a teacher).
+// Known false positives: a recording with more evaluations than the long-run average.
+// Source: the step cost includes all work for a step (docs/design/0051-step-cost.md).
 #include <fmt/format.h>
 
 #include "analyzer/evidence/between_steps.h"

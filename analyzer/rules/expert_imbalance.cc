@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// expert-imbalance: some ranks' experts get more tokens than others', and all ranks wait for them.
+// expert-imbalance: some ranks' experts get more tokens, and all ranks wait for them.
 //
-// Symptom: the all-to-alls that take tokens back from experts last long on all ranks but one, another one in another layer.
-// Mechanism: a router sends each token to the experts that it prefers. Ranks have experts of their own; the tokens of the
-// preferred one are computed on one rank while the others wait in the next all-to-all, in every layer, forward and backward.
-// Formula: in a step's all-to-alls in pairs, a rank's work is the time from the end of the one that brings tokens to the begin of
-//   the one that takes them back. recoverable = exposed waiting in the latter, mean of the ranks, times the share of
-//   (longest - mean) work that is more than the slowest rank computes longer outside of the pairs, too. Needs no common clock.
-// Falsified by: ranks that are as uneven outside of the pairs (straggler, uneven-batches), or even inside.
-// Known false positives: all-to-alls around the attention of long sequences (Ulysses), where sequences differ by rank. Compute
-//   that runs beside the experts' on another stream counts as theirs.
+// Symptom: the all-to-alls that return tokens from experts are long on all ranks but one, a
+//   different one per layer.
+// Mechanism: a router sends each token to preferred experts, and each rank has different experts.
+//   One rank computes the tokens of a popular expert while the others wait in the next all-to-all,
+//   in every layer, forward and backward.
+// Formula: a step's all-to-alls come in pairs; a rank's work is the time between the two.
+//   Recoverable = exposed waiting in the second one, mean over ranks, times the share of (longest
+//   - mean) work beyond the slowest rank's excess outside the pairs. Needs no common clock.
+// Falsified by: ranks equally uneven outside the pairs (straggler, uneven-batches), or even
+//   inside.
+// Known false positives: all-to-alls around attention of long sequences (Ulysses), where sequences
+//   differ by rank. Compute on another stream during the experts' work counts as theirs.
 // Source: Switch Transformers (Fedus et al. 2021) and its auxiliary loss; DeepSeek-V3's balancing without one.
 #include <fmt/format.h>
 

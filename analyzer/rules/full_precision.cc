@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// full-precision: products run on tensor cores in TF32, and all between them moves 32-bit values.
+// full-precision: products run on tensor cores in TF32, and the work between them moves 32-bit
+//   values.
 //
 // Symptom: matrix kernels on tensor cores whose names say TF32, few in half precision.
 // Mechanism: TF32 reads and writes 32 bits; BF16 and FP16 need half the bytes and have twice the rate.
-// Formula: the replay of half-precision alone: it says how much of the time depends on bytes and arithmetic. Without a
-//   replay nothing is found: TF32 is how most programs run, and no loss by itself.
-// Falsified by: kernels that are all start and end; those take as long in any type.
-// Known false positives: training that diverges in 16 bits. Products on general cores are no-tensor-cores'.
+// Formula: the replay of half-precision alone, which models bytes and arithmetic. Without a
+//   replay, the rule finds nothing: TF32 is the default of most programs and not a loss by itself.
+// Falsified by: kernels dominated by launch and end; they take as long in any type.
+// Known false positives: training that diverges in 16 bits. Products on general cores belong to
+//   no-tensor-cores.
 // Source: NVIDIA's mixed-precision training guide.
 #include <fmt/format.h>
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// garbage-collection: Python looks for unreachable objects while training waits.
+// garbage-collection: training waits while Python searches for unreachable objects.
 //
-// Symptom: some steps take longer by about the same time, at no regular distance, though nothing was to be done.
-// Mechanism: the collector of Python visits all objects that the program keeps, whenever enough new ones were made;
-//   a data set or a model of many objects makes that long, and all threads of Python wait for it.
-// Formula: recoverable = time per step in collections: the PyTorch hook marks those of the oldest generation and
-//   explicit ones; in other recordings calls of gc.collect, and ranges that say so. Fires from 5 % of the step cost.
-// Falsified by: collections while the device has work queued (that time counts nothing here).
-// Known false positives: a collection that frees memory which would otherwise be missing.
+// Symptom: some steps take longer by a similar time, at irregular intervals.
+// Mechanism: Python's collector visits all live objects after enough allocations. With many
+//   objects in a data set or model this takes long, and all Python threads wait.
+// Formula: recoverable = time per step in collections. The PyTorch hook marks those of the oldest
+//   generation and explicit ones; other recordings have calls of gc.collect and named ranges.
+//   Fires from 5 % of the step cost.
+// Falsified by: collections during queued device work (this time does not count).
+// Known false positives: a collection that frees needed memory.
 // Source: Python's gc module; trainers at scale collect at fixed steps, on all ranks at once.
 #include <fmt/format.h>
 

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
-// gemm-efficiency: matrix products read a few bytes at a time, because an extent is no multiple of 16 bytes, or leave
-//   multiprocessors without a block, because their results have too few tiles or a few more than whole waves of them.
+// gemm-efficiency: matrix products use narrow loads because a dimension is not a multiple of 16
+//   bytes, or leave multiprocessors idle because their results have too few tiles or a partial
+//   last wave.
 //
-// Symptom: GEMM kernels on tensor cores whose names tell an alignment below 16 bytes: align1, align2, align4 of halves, align1 and
-//   align2 of TF32. Or GEMM kernels with fewer blocks than multiprocessors, or a last wave that is far from full, though
-//   each sum is long.
-// Mechanism: rows of a matrix begin every k or n elements. Where that is no multiple of 16 bytes, a thread cannot read 16 bytes at
-//   once; the library takes a kernel that reads 2, 4 or 8 and reaches a part of the rate.
+// Symptom: tensor-core GEMM kernels whose names show an alignment below 16 bytes: align1, align2,
+//   align4 of halves, align1 and align2 of TF32. Or GEMM kernels with long sums and fewer blocks
+//   than multiprocessors, or a nearly empty last wave.
+// Mechanism: rows of a matrix begin every k or n elements. If this is not a multiple of 16 bytes,
+//   a thread cannot load 16 bytes at once. The library then selects a slower kernel with 2-, 4- or
+//   8-byte loads.
 // Formula: per kernel, recoverable = d - max(5 us + (d - 5 us) x share, bytes / bandwidth), share = 1/3 with accesses of 2 bytes, 1/2
 //   with 4, 3/4 with 8. The first is published of an odd vocabulary, the others lie between it and 1.
 //   A product of b blocks on m multiprocessors takes ceil(b / m) waves and uses b / m of them. With each sum split in s
 //   parts (split-k) there are s x b blocks, and a partial result is written and read for each: recoverable =
 //   (d - 3 us) x (1 - left), left by the larger of arithmetic and bytes over the filled share, the best of s = 2, 4, 8, 16 with
 //   at least 128 terms a part; kernels that would keep over 90 % do not count. The larger of both causes is the finding.
-// Falsified by: products bound by memory or by launch latency; they stay as they are, wherever their rows begin. Kernels of other
-//   streams that run in what a product leaves.
-// Known false positives: a library that takes the narrow kernel though the shapes are aligned, for a pointer that is not;
-//   stream-k kernels, whose grid is one wave on purpose (they have as many blocks as multiprocessors, so nothing is said).
+// Falsified by: products bound by memory or launch latency, which are independent of alignment.
+//   Kernels of other streams that fill the idle multiprocessors.
+// Known false positives: a library that selects the narrow kernel for aligned shapes because of a
+//   misaligned pointer; stream-k kernels, whose grid is one wave on purpose (they have as many
+//   blocks as multiprocessors, so the rule stays silent).
 // Source: NVIDIA, "Matrix Multiplication Background User's Guide": tile and wave quantization; NVIDIA/cutlass, issue 75: most
 //   kernels for tensor cores want accesses of 128 bits; Netflix on an odd vocabulary that tripled the time of the last layer.
 #include <fmt/format.h>

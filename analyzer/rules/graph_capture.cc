@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// graph-capture: the recording is of work that was captured, not run.
+// graph-capture: the recorded work was captured, not run.
 //
 // Symptom: hundreds of launches, hardly any op on a device.
-// Mechanism: between the begin and the end of a capture, launches become nodes of a graph; nothing runs. The graph
-//   runs later, by one call.
-// Formula: fires when more than half of the launching calls lie inside a capture and have no op on a device.
-//   The time is that of the captures; nothing is gained by a fix.
+// Mechanism: during a capture, launches become graph nodes and nothing runs. One call runs the
+//   graph later.
+// Formula: fires if more than half of the launch calls lie inside a capture and have no device op.
+//   The time is that of the captures; no fix gains anything.
 // Falsified by: ops of those launches in the trace.
-// Known false positives: none known; ops that were dropped lie outside of captures.
+// Known false positives: none known; dropped ops lie outside captures.
 // Source: stream capture of CUDA and HIP; inference engines capture one graph per batch size when they start.
 #include <fmt/format.h>
 

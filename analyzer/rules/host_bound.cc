@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// host-bound: the host computes, and the device waits until it has launched again.
+// host-bound: the device waits for host work other than launching.
 //
-// Symptom: the device idles while the thread that feeds it is busy with something other than launching.
-// Mechanism: work on the launching thread (Python, tensors on the processor, tokenising, metrics) lies between
-//   two launches; nothing runs beside it unless the queue holds enough.
-// Formula: recoverable = host_other: idle device time before an op whose launch came late, while its thread was
-//   neither issuing, nor waiting, nor making input. Loading of device code is left to module-load, and what
-//   some steps have more than the others to step-outlier and host-pauses. Of steps without a device, the time that their thread spends outside of
-//   modules, backward passes, optimizers and input, from a fifth of the step on: losses and metrics are in it, too.
-// Falsified by: a full queue meanwhile (then the time is hidden and counts nothing here).
+// Symptom: the device idles while its launching thread does other work.
+// Mechanism: work on the launching thread (Python, CPU tensors, tokenising, metrics) separates two
+//   launches. The device idles unless the queue holds enough work.
+// Formula: recoverable = host_other: idle device time before a late-launched op, while its thread
+//   was neither launching, nor waiting, nor making input. Loading of device code belongs to
+//   module-load, and excess time in some steps to step-outlier and host-pauses. For steps without
+//   a device: the thread's time outside modules, backward passes, optimizers and input, from a
+//   fifth of the step; it includes losses and metrics.
+// Falsified by: a full queue meanwhile (the time is hidden and does not count).
 // Known false positives: a profiler that records stacks makes Python slower than it is.
 // Source: the split of host time is that of docs/reference/time-classes.md.
 #include <fmt/format.h>

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// host-pauses: between its steps or in some of them the host stops, and nothing that was recorded says why.
+// host-pauses: the host pauses between steps or in some of them, and the recording shows no
+//   reason.
 //
-// Symptom: every few steps, or before each of them, a pause lies between two steps or in one without a range, a call or a
-//   collective in it; the device has nothing to do.
-// Mechanism: the training thread evaluates, writes a checkpoint or a log, or collects garbage without marking it;
-//   another process, or a lock, has its processor; or the program does work of each step outside of the step's range.
-// Formula: time between steps that no range names, per steady step, and the host's own time in steps where more than a
-//   tenth of them have far more of it than the others (step-outlier has what is rarer). A pause is one beyond the median of
-//   that time + max(5 MAD, 10 % of the median step); recoverable is what pauses have beyond the median, from 5 % of the
-//   step cost. Where the median itself is 5 % (20 % of a training thread without a device), each step has a
-//   pause, and recoverable is all of that time.
-// Falsified by: a range there that names its cause (evaluation-time, checkpoint-time, logging-time,
-//   garbage-collection and loader-restart speak of those), or a device that has work queued meanwhile.
-// Known false positives: the program sleeps on purpose; a range of the step that ends before the work of the step does.
-// Source: the step cost holds all that a program does for a step (docs/design/0051-step-cost.md).
+// Symptom: every few steps, or before each step, the device idles in a pause without a range, a
+//   call or a collective.
+// Mechanism: the training thread evaluates, writes a checkpoint or a log, or collects garbage
+//   without a range; another process or a lock holds its processor; or step work runs outside the
+//   step's range.
+// Formula: time between steps outside all ranges, per steady step, plus the host's own time in
+//   steps if more than a tenth of them have far more of it (rarer cases belong to step-outlier). A
+//   pause exceeds the median + max(5 MAD, 10 % of the median step). Recoverable = the excess over
+//   the median, from 5 % of the step cost. If the median itself is 5 % (20 % on a training thread
+//   without a device), each step has a pause, and recoverable is all of this time.
+// Falsified by: a range that names the cause (evaluation-time, checkpoint-time, logging-time,
+//   garbage-collection, loader-restart), or device work queued meanwhile.
+// Known false positives: deliberate sleeps; a step range that ends before the step's work.
+// Source: the step cost includes all work for a step (docs/design/0051-step-cost.md).
 #include "analyzer/evidence/host_pauses.h"
 
 #include <fmt/format.h>

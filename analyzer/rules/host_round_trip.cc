@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// host-round-trip: data goes from the device to the host and back, and the device waits meanwhile.
+// host-round-trip: data goes from the device to the host and back while the device waits.
 //
 // Symptom: a copy to the host, host work, a copy to the device, with nothing launched in between.
-// Mechanism: something is computed on the processor from device data (indices, masks, sampling); two copies, a
-//   synchronisation and the host's work lie on the critical path.
-// Formula: two copies that the same thread enqueues one right after the other, the first to the host with at least
-//   64 bytes, the second to the device and issued after the first ended, in the same step. Recoverable = from the start
-//   of the first to the end of the second, less what the device computes meanwhile.
-// Falsified by: kernels of other streams that fill the time.
-//   Trips during which the host mostly makes input: the copy back is the next batch, and input-bound has that time.
-// Known false positives: reading metrics, then sending the next batch. Scalars (under 64 bytes) are left out for it.
+// Mechanism: the CPU computes something from device data (indices, masks, sampling). Two copies, a
+//   synchronisation and the host work lie on the critical path.
+// Formula: two consecutive copies by one thread in one step: the first to the host with at least
+//   64 bytes, the second to the device, issued after the first ended. Recoverable = from the start
+//   of the first to the end of the second, minus device compute meanwhile.
+// Falsified by: kernels of other streams that fill the time. If the host mostly makes input
+//   meanwhile, the copy back is the next batch, and input-bound covers it.
+// Known false positives: reading metrics, then sending the next batch. Scalars (under 64 bytes)
+//   are excluded for this reason.
 // Source: index building on the CPU in detection and recommendation models.
 #include <fmt/format.h>
 

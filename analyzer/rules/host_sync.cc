@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// host-sync: the host waits for the device and thereby starves it.
+// host-sync: blocking calls of the host leave the device without work.
 //
 // Symptom: blocking calls inside the step (item(), is_nonzero, nonzero, copies to the host, synchronisation
 //   after every op) with the device idle around their end.
-// Mechanism: while the host is blocked it launches nothing; when the device has drained its queue, it
-//   idles until the host has returned, prepared and launched the next op.
-// Formula: recoverable = host_sync: idle device time while the host is blocked, plus the refill up to the
-//   next launch. The duration of the call is not counted: a wait while the device works costs nothing.
-// Falsified by: blocking calls that return before the queue is empty (bounding how far the host is ahead).
+// Mechanism: a blocked host launches nothing. After the device drains its queue, it idles until
+//   the host returns, prepares and launches the next op.
+// Formula: recoverable = host_sync: idle device time while the host is blocked, plus the refill
+//   until the next launch. The call's duration does not count: waiting for a busy device costs
+//   nothing.
+// Falsified by: blocking calls that return before the queue is empty (they bound how far the host
+//   runs ahead).
 // Known false positives: the recoverable time assumes that the host could have launched in time.
 // Source: asynchronous execution and engine bulking in the frameworks exist for this.
 #include <fmt/format.h>

@@ -3,12 +3,13 @@
 //
 // Symptom: the device idles at the start of steps while the training thread waits for the loader.
 // Mechanism: making a batch (read, decode, augment, collate) takes longer than a step, over all workers.
-// Formula: recoverable = io_read + decode + input_other per step, the idle time whose binding constraint
-//   is an op launched after a wait for input. The sub-cause is what the worker of the awaited batch did.
-// On the training thread itself the work is seen, in a loader's range or by what the thread does before a copy to
-//   the device; its sub-cause is own-thread, whatever the stage, as a worker is the answer to all of them.
-// Falsified by: a device that is busy during the waits (then they are hidden and count nothing here).
-// Known false positives: a first epoch that fills the page cache; warm-up steps are dropped for that.
+// Formula: recoverable = io_read + decode + input_other per step: idle time whose binding
+//   constraint is an op launched after an input wait. The sub-cause is the stage of the worker
+//   that made the awaited batch. On the training thread, a loader range or the work before a copy
+//   to the device shows it; the sub-cause is then own-thread for every stage, because workers are
+//   the remedy for all.
+// Falsified by: a device that is busy during the waits (they are hidden and do not count).
+// Known false positives: a first epoch that fills the page cache; it is dropped as warm-up.
 // Source: the 5 %/20 % thresholds are those of the TensorFlow profiler's input-pipeline analysis.
 #include <fmt/format.h>
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// late-all-gather: compute waits for parameters that could have been asked for earlier.
+// late-all-gather: compute waits for parameters that could have been gathered earlier.
 //
-// Symptom: ranks share the parameters (FSDP, ZeRO-3), and the all-gather of each layer begins when the compute of the layer
-// before it is over.
-// Mechanism: parameters change in the update only, so a layer's all-gather depends on nothing that the layer before it
-// computes. Asked for one layer ahead it runs beside that; asked for when its layer begins it leaves compute and link idle
-// in turn.
-// Formula: recoverable = over late all-gathers the smaller of the exposed time from the end of the compute before to the end
-//   of the all-gather (with the reduce-scatters in front of it) and of the kernel time since the all-gather before, less
-//   what the link carried meanwhile; per step.
-//   Late is one that begins beside no compute and of which half or more is exposed. Which all-gathers bring parameters:
-//   analyzer/evidence/parameter_gathers.h.
-// Falsified by: all-gathers that begin while the layer before computes; then the link is what limits (comm-exposed).
-// Known false positives: memory that has no room for a second gathered layer; a gather that is late because the host is.
+// Symptom: ranks share the parameters (FSDP, ZeRO-3), and each layer's all-gather begins after the
+//   previous layer's compute.
+// Mechanism: parameters change only in the update, so a layer's all-gather is independent of the
+//   previous layer's compute. Issued one layer ahead, it overlaps that compute. Issued at its
+//   layer, it leaves compute and link idle in turn.
+// Formula: recoverable = over late all-gathers, per step, the smaller of two times, minus the
+//   link's other traffic: the exposed time from the end of the preceding compute to the end of the
+//   all-gather (including reduce-scatters before it), and the kernel time since the previous
+//   all-gather. An all-gather is late if it begins without overlapping compute and at least half
+//   of it is exposed. analyzer/evidence/parameter_gathers.h identifies parameter all-gathers.
+// Falsified by: all-gathers that begin during the previous layer's compute; the link is then the
+//   limit (comm-exposed).
+// Known false positives: memory without room for a second gathered layer; a gather delayed by the
+//   host.
 // Source: PyTorch FSDP's backward_prefetch and forward_prefetch; DeepSpeed's stage3_prefetch_bucket_size.
 #include <fmt/format.h>
 

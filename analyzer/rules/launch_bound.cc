@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // launch-bound: the host cannot launch ops as fast as the device finishes them.
 //
-// Symptom: many short kernels with gaps between them, and launches that come just in time or late.
-// Mechanism: each op costs the host a fixed time (framework, driver); when the kernels are shorter than
-//   that, the queue stays empty and every launch latency is exposed.
-// Formula: recoverable = launch_gap: idle time before ops whose launch was the last thing they waited for.
-// Falsified by: long queues at the time of the gaps (then something else holds the ops back).
+// Symptom: many short kernels with gaps between them, launched just in time or late.
+// Mechanism: each op costs the host a fixed time (framework, driver). If kernels are shorter, the
+//   queue stays empty and every launch latency is exposed.
+// Formula: recoverable = launch_gap: idle time before ops that waited for their launch last.
+// Falsified by: long queues during the gaps (something else delays the ops).
 // Known false positives: a debug build or a profiler that inflates host time.
 // Source: CUDA graphs and fusion exist for this; the definition is in docs/reference/time-classes.md.
 #include <fmt/format.h>

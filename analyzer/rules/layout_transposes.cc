@@ -2,12 +2,13 @@
 // layout-transposes: tensors change layout around convolutions.
 //
 // Symptom: nchwToNhwc, batched_transpose and strided copies before or after convolution kernels.
-// Mechanism: the fastest convolution kernels want channels last; when the framework keeps channels first, the
-//   library converts each input, weight and output, one pass over memory each.
-// Formula: recoverable = time of the transforms that name a layout, and of strided copies next to a
-//   convolution on their stream. With channels last throughout, none of them is needed.
+// Mechanism: the fastest convolution kernels need channels last. With channels first, the library
+//   converts each input, weight and output in a separate memory pass.
+// Formula: recoverable = time of transforms that name a layout, and of strided copies next to a
+//   convolution on the same stream. Channels last throughout needs none of them.
 // Falsified by: a model without convolutions (then the rule says fine), transforms of the input batch only.
-// Known false positives: one conversion of the input per step remains; permutations that the model asks for.
+// Known false positives: one conversion of the input per step remains; permutations in the model
+//   itself.
 // Source: cuDNN and MIOpen kernels; PyTorch's channels-last documentation.
 #include <fmt/format.h>
 

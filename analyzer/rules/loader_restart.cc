@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// loader-restart: workers are stopped and started again with each epoch, while training waits.
+// loader-restart: training waits while each epoch stops and restarts the loader workers.
 //
-// Symptom: at the end of each epoch the step pauses, and the first batch of the next one is late.
-// Mechanism: the loader stops its worker processes with the epoch and starts new ones, each of which imports,
-//   opens and fills its queue again.
-// Formula: recoverable = time per step in ranges that say so (the PyTorch hook: DataLoader.__iter__, DataLoader
-//   shutdown; "worker start"). The wait for the first batch is input-bound's. Fires from 5 % of the step cost.
-// Falsified by: workers that live on (then no such range takes long).
-// Known false positives: a recording over fewer steps than an epoch usually has.
+// Symptom: the step pauses at the end of each epoch, and the next epoch's first batch is late.
+// Mechanism: the loader stops its worker processes at the end of an epoch and starts new ones,
+//   which import, open files and fill their queues again.
+// Formula: recoverable = time per step in marked ranges (PyTorch hook: DataLoader.__iter__,
+//   DataLoader shutdown; "worker start"). The wait for the first batch belongs to input-bound.
+//   Fires from 5 % of the step cost.
+// Falsified by: persistent workers (no such range takes long).
+// Known false positives: a recording with shorter epochs than usual.
 // Source: PyTorch's persistent_workers.
 #include <fmt/format.h>
 

@@ -3,11 +3,12 @@
 //
 // Symptom: every n-th step is followed by a pause in a logger.
 // Mechanism: the logger reads values back, formats, compresses and writes them on the training thread.
-// Formula: recoverable = time per step in ranges that say so ("log_metrics", "wandb", "tensorboard"). Inside of
-//   steps such a range counts where at most half of the steps have one. Fires from 5 % of the step cost.
-// Falsified by: a logger that hands values to a thread of its own (then its range is short).
-// Known false positives: a range around a loop that mostly does something else.
-// Source: the step cost holds all that a program does for a step (docs/design/0051-step-cost.md).
+// Formula: recoverable = time per step in marked ranges ("log_metrics", "wandb", "tensorboard").
+//   Inside steps, such a range counts only if at most half of the steps have one. Fires from 5 %
+//   of the step cost.
+// Falsified by: a logger that writes on a separate thread (its range is short).
+// Known false positives: a range around a loop that mostly does other work.
+// Source: the step cost includes all work for a step (docs/design/0051-step-cost.md).
 #include <fmt/format.h>
 
 #include "analyzer/evidence/between_steps.h"

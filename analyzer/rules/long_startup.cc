@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// long-startup: the time before the first step goes into fetching data.
+// long-startup: fetching data dominates the time before the first step.
 //
-// Symptom: the program runs for long before its first step, reading or copying most of that time.
-// Mechanism: the data set is downloaded, unpacked or loaded as a whole instead of streamed; every restart
-//   pays for it again.
-// Formula: f = time before the first step in which the program reads (read ranges; samples in which it reads
-//   at a quarter of its peak rate or more and uses less than half a processor) or copies to the device.
-//   Fires when f is more than half of the startup and more than 10 steps. Recoverable = f over the steps of
-//   the recording, but at least 1 000: a startup is paid once, and runs are longer than recordings.
-// Falsified by: a startup spent computing (imports, compiling, building the model).
-// Known false positives: the first read of a cache that later runs find warm.
+// Symptom: a long time before the first step, mostly spent on reading or copying.
+// Mechanism: the whole data set is downloaded, unpacked or loaded instead of streamed; every
+//   restart repeats it.
+// Formula: f = time before the first step with reads (read ranges; samples with at least a quarter
+//   of the peak read rate and under half a processor) or copies to the device. Fires if f is more
+//   than half of the startup and more than 10 steps. Recoverable = f divided by the steps of the
+//   recording, at least 1 000, because a startup is paid once and runs are longer than recordings.
+// Falsified by: a startup spent on computing (imports, compiling, building the model).
+// Known false positives: the first read into a cache that is warm for later runs.
 // Source: time to first batch in the input pipelines' guides; restarts of large jobs pay it each time.
 #include <fmt/format.h>
 

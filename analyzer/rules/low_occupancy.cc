@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // low-occupancy: long kernels have fewer blocks than the device has multiprocessors.
 //
-// Symptom: kernels of tens of blocks that run for long, while most of the device has nothing to do.
+// Symptom: long kernels of tens of blocks while most of the device is idle.
 // Mechanism: a block runs on one multiprocessor, so a grid of n blocks leaves all but n of them idle.
-// Formula: recoverable = sum over kernels of at least 10 us with blocks < multiprocessors of
-//   d x (1 - blocks / multiprocessors), where no other kernel of the device overlaps. Communication is left out:
-//   it is meant to leave room.
-// Falsified by: kernels bound by the latency of one chain of dependent work, which more blocks do not shorten.
+// Formula: recoverable = sum over kernels of at least 10 us with blocks < multiprocessors of d x
+//   (1 - blocks / multiprocessors), if no other kernel of the device overlaps. Communication is
+//   excluded, because it leaves room on purpose.
+// Falsified by: kernels bound by one chain of dependent work, which more blocks do not shorten.
 // Known false positives: persistent kernels that pipeline on purpose with few blocks.
 // Source: CUDA C++ best practices guide, section on occupancy.
 #include <fmt/format.h>

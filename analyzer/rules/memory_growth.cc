@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
-// memory-growth: memory in use rises from step to step, without an end in sight.
+// memory-growth: memory use rises steadily from step to step.
 //
-// Symptom: resident memory of a process, or memory in use on a device, is larger after every stretch of steps.
-// Mechanism: something keeps what a step made: a list of losses that hold their graph, cached outputs, a
-//   dataset whose Python objects are copied page by page as workers count references to them.
-// Formula: the steady steps' stretch is cut into twelve parts, each with the median of its samples. Growth g =
-//   median slope between any two parts x the stretch. It is one when the last third rises at least half as
-//   much over the middle one as that over the first, and the parts lie within g/8 of the line (median). Fires
-//   when g is over 1 % of the memory in use, and what is left is full within 100,000 steps at that rate; where
-//   nothing tells what is left, when g is over 5 %. Short of a hundredth of what is left and of a quarter of what was in
-//   use, g may as well be caches that fill: then the recording is too short to tell. It costs no time until then:
-//   recoverable = 0.
-//   A process forked from another one starts with that one's pages, which count as resident once they are touched:
-//   what it has below its parent's memory at the fork is no growth.
-// Falsified by: memory that rises at first only, as caches, pools and autotuners fill.
-// Known false positives: files that are mapped and read for the first time count as resident.
-// Source: the usual slow death of long runs; monitors of training warn by thresholds on the same series.
+// Symptom: a process's resident memory, or a device's used memory, is larger after each part of
+//   the run.
+// Mechanism: objects of past steps stay alive: a list of losses with their graphs, cached outputs,
+//   or dataset objects whose pages are copied as workers count references.
+// Formula: the steady steps are cut into twelve parts, each with the median of its samples. Growth
+//   g = median slope between any two parts x the duration. g counts if the last third rises at
+//   least half as much over the middle third as that over the first, and the parts lie within g/8
+//   of the line (median). Fires if g is over 1 % of the used memory and memory would be full
+//   within 100,000 steps; if free memory is unknown, if g is over 5 %. Below a hundredth of the
+//   free memory and a quarter of the initial use, filling caches could explain g: the recording is
+//   then too short. Recoverable = 0, because growth costs no time before memory is full. A forked
+//   process shares its parent's pages, which count as resident once touched: growth up to its
+//   parent's memory at the fork is ignored.
+// Falsified by: memory that rises only at first, as caches, pools and autotuners fill.
+// Known false positives: mapped files count as resident when first read.
+// Source: a common cause of failure in long runs; training monitors apply thresholds to the same
+//   series.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// memory-headroom: the step is too small for the device, and there is memory for a larger one.
+// memory-headroom: the batch is too small for the device, and memory has room for a larger one.
 //
 // Symptom: launch gaps or kernels with fewer blocks than multiprocessors, while most of the memory is free.
-// Mechanism: a launch costs the same for a small and a large batch, and a kernel with few blocks leaves
-//   multiprocessors idle; a larger batch spreads both over more samples.
-// Formula: k = 0.9 x memory / peak use, the factor by which the batch may grow (activations grow with it,
-//   weights do not: k is a lower bound). Recoverable, for the same number of samples = launch_gap x (1 - 1/k)
-//   + per kernel with b < m blocks: time x (1 - 1/min(k, m/b)), m = multiprocessors. Fires when k >= 2.
-//   The k that is named is the smallest power of two with nine tenths of that. In inference the batch is not the
-//   program's to choose: then the rule cannot tell.
-// Falsified by: memory that the peak does not show (another process, a later phase with longer inputs).
+// Mechanism: a launch costs the same for any batch size, and a kernel with few blocks leaves
+//   multiprocessors idle. A larger batch spreads both costs over more samples.
+// Formula: k = 0.9 x memory / peak use, the possible growth of the batch (a lower bound:
+//   activations grow, weights do not). Recoverable for the same number of samples = launch_gap x
+//   (1 - 1/k) + per kernel with b < m blocks: time x (1 - 1/min(k, m/b)), m = multiprocessors.
+//   Fires if k >= 2. The claim names the smallest power of two with nine tenths of this. In
+//   inference, requests determine the batch, so the rule cannot tell.
+// Falsified by: memory use outside the recorded peak (another process, later phases with longer
+//   inputs).
 // Known false positives: batch sizes fixed by convergence; past the usual limit use LARS or LAMB.
 // Source: the batch size is the first knob of every tuning guide; large-batch optimizers move its limit.
 #include <fmt/format.h>

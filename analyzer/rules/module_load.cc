@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // module-load: device code is loaded or compiled inside measured steps.
 //
-// Symptom: single launches that take milliseconds, in steps after the warm-up.
-// Mechanism: CUDA loads a kernel's code on its first launch (lazy loading), and frameworks compile code for
-//   each new shape; the launch, and the device behind it, wait.
-// Formula: recoverable = idle device time of steady steps inside loading: intervals that the profiler calls
-//   module loading, calls that load or compile (cuModuleLoad…, cuLibraryLoad…, nvrtc…, hipModuleLoad…),
-//   ranges of a just-in-time compiler.
-// Falsified by: loading in the first steps only (they are dropped), or under a full queue.
-// Known false positives: a recording so short that its steady steps are still warm-up.
+// Symptom: single launches take milliseconds in steps after the warm-up.
+// Mechanism: CUDA loads a kernel's code at its first launch (lazy loading), and frameworks compile
+//   code for each new shape. The launch and the device wait.
+// Formula: recoverable = idle device time of steady steps inside loading: module loading reported
+//   by the profiler, calls that load or compile (cuModuleLoad…, cuLibraryLoad…, nvrtc…,
+//   hipModuleLoad…), ranges of a just-in-time compiler.
+// Falsified by: loading only in the first steps (dropped), or under a full queue.
+// Known false positives: recordings too short to leave the warm-up.
 // Source: lazy loading in the CUDA programming guide; recompilation in the compilers' own guides.
 #include <fmt/format.h>
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // no-tensor-cores: matrix products run on the general cores of a GPU that has tensor cores.
 //
-// Symptom: GEMM and convolution kernels whose names say FP32 or plain FMA (sgemm, scudnn, ffma, simt). Of kernels on general
-//   cores whose names say no number type, as those of a simulated GPU, nothing is claimed.
-// Mechanism: tensor cores do 8 to 16 times the arithmetic per second; FP32 inputs reach them only as TF32
-//   (Ampere and later) or after a cast to half precision (AMP).
-// Formula: per kernel, recoverable = d - max(flops / (0.5 x tensor peak), bytes / bandwidth) where its flops
-//   are known; else (d - 5 us) x (1 - 1/s) with s = 1 + 0.3 x (tensor peak / FP32 peak - 1), s = 2 when the GPU
-//   is not known. 0.3 and 0.5 are rules of thumb: matrix kernels of training reach that part of the peaks' ratio.
-// Falsified by: kernels bound by memory or by launch latency; then the other cores gain nothing.
-// Known false positives: work that needs FP32 or FP64 exactly. Vector products (gemv) are left out.
+// Symptom: GEMM and convolution kernels named as FP32 or plain FMA (sgemm, scudnn, ffma, simt).
+//   The rule makes no claim about general-core kernels without a number type in their name, such
+//   as those of a simulated GPU.
+// Mechanism: tensor cores have 8 to 16 times the arithmetic rate. FP32 inputs reach them only as
+//   TF32 (Ampere and later) or after a cast to half precision (AMP).
+// Formula: per kernel, recoverable = d - max(flops / (0.5 x tensor peak), bytes / bandwidth) if
+//   its flops are known; else (d - 5 us) x (1 - 1/s) with s = 1 + 0.3 x (tensor peak / FP32 peak -
+//   1), or s = 2 for an unknown GPU. 0.3 and 0.5 are rules of thumb: training kernels reach this
+//   share of the peaks' ratio.
+// Falsified by: kernels bound by memory or launch latency, which gain nothing.
+// Known false positives: work that needs exact FP32 or FP64. Vector products (gemv) are excluded.
 // Source: NVIDIA's mixed-precision training guide; peaks in analyzer/hardware/gpus.cc.
 #include <fmt/format.h>
 

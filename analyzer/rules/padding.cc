@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // padding: batches are padded to their longest sample, and the device computes on the padding.
 //
-// Symptom: compute takes as long for a batch of short samples with one long one as for a batch of long ones.
-// Mechanism: sentences of random lengths in one batch are filled up to the longest; kernels do not know what is content.
-// Formula: recoverable = the computing time of a step × the share of the batches' elements that is padding. That share is no
-//   estimate: the program says it (setting "padding"), or the PyTorch hook counts it in attention masks.
-// Falsified by: kernels that skip what is masked (sequences packed into one, with their ends).
-// Known false positives: work that does not grow with a batch's length (products over weights alone).
+// Symptom: one long sample makes a batch of short samples as slow as a batch of long ones.
+// Mechanism: sentences of random lengths in one batch are padded to the longest; kernels compute
+//   the padding, too.
+// Formula: recoverable = the computing time of a step × the padding share of the batches'
+//   elements. This share is exact: the program reports it (setting "padding"), or the PyTorch hook
+//   counts it in attention masks.
+// Falsified by: kernels that skip masked elements (packed sequences with boundaries).
+// Known false positives: work independent of the batch's length (products over weights alone).
 // Source: batches by length in fairseq and in Hugging Face's trainer (group_by_length); packed sequences in FlashAttention.
 #include "analyzer/evidence/padding.h"
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // pageable-copy: copies between device and ordinary (pageable) host memory.
 //
-// Symptom: "asynchronous" copies that keep the calling thread, at a fraction of the link's rate.
-// Mechanism: the device can reach only pinned memory, so the driver copies through a pinned buffer of its
-//   own, piece by piece, while the caller waits; nothing is overlapped.
-// Formula: recoverable = exposed time of pageable copies x (1 - their rate / that of pinned copies) + idle
-//   device time in which the launching thread was inside such a copy. The pinned rate is that of pinned
-//   copies of 1 MB and more in this trace, at least 12 GB/s (PCIe 3.0 x16).
-//   Where the trace does not say which memory: copies of 1 MB and more at less than half of that rate.
-// Falsified by: copies at the link's rate (the memory was pinned after all), small copies (below 64 KB the
+// Symptom: "asynchronous" copies that block the calling thread, at a fraction of the link's rate.
+// Mechanism: the device reaches only pinned memory, so the driver copies through a pinned buffer,
+//   piece by piece, while the caller waits. Nothing overlaps.
+// Formula: recoverable = exposed time of pageable copies x (1 - their rate / the pinned rate) +
+//   idle device time while the launching thread was in such a copy. The pinned rate is that of
+//   pinned copies of 1 MB and more in this trace, at least 12 GB/s (PCIe 3.0 x16). If the memory
+//   kind is not recorded: copies of 1 MB and more at under half of this rate.
+// Falsified by: copies at the link's rate (the memory was pinned), small copies (below 64 KB the
 //   driver buffers them and returns).
 // Known false positives: several devices that share one link; links slower than PCIe 3.0 x16.
 // Source: the CUDA best-practices guide on pinned memory.

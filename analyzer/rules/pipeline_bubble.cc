@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 // pipeline-bubble: stages of a pipeline wait for each other's micro batches.
 //
-// Symptom: a rank gets activations from one neighbour and gradients from the other, micro batch by micro batch, and is idle
-// until they come: at the begin of the step the later stages, at its end the earlier ones.
-// Mechanism: of m micro batches on p stages the last stage begins p - 1 passes late, and the first one ends as much later
-// than the last. A stage with more compute than the others keeps all of them waiting besides.
-// Formula: of stages of equal cost (p - 1) / (m + p - 1) of the step is idle. Recoverable = exposed communication and waiting
-//   of the stage that computes most (there, all of it is bubble or message), and by how much it computes more than the mean
-//   stage; of one rank alone, what it waits.
-//   Stages are told by messages: as many to one neighbour as come back from it, in each step
+// Symptom: a rank gets activations from one neighbour and gradients from the other, micro batch by
+//   micro batch, and idles between them: later stages at the start of the step, earlier stages at
+//   its end.
+// Mechanism: with m micro batches on p stages, the last stage begins p - 1 passes late, and the
+//   first one ends equally later than the last. A stage with more compute delays all others as
+//   well.
+// Formula: with equal stages, (p - 1) / (m + p - 1) of the step is idle. Recoverable = exposed
+//   communication and waiting of the busiest stage (where all of it is bubble or message), plus
+//   its compute beyond the mean stage. For one rank alone: its waits. Stages are recognised by
+//   messages: in each step, equal numbers to and from one neighbour
 //   (analyzer/evidence/pipeline.h).
-// Falsified by: messages that come before they are needed.
-// Known false positives: pairs of ranks that exchange halos or blocks of attention both ways in one step.
+// Falsified by: messages that arrive before they are needed.
+// Known false positives: rank pairs that exchange halos or attention blocks in both directions
+//   within a step.
 // Source: Huang et al. 2019 (GPipe); Narayanan et al. 2021 (PipeDream-Flush, 1F1B, and the formula of its bubble).
 #include <fmt/format.h>
 

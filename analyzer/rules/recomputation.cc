@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// recomputation: the backward pass makes activations again that memory had room to keep.
+// recomputation: the backward pass recomputes activations that memory could hold.
 //
-// Symptom: inside the backward pass kernels of the forward pass run once more, block by block.
-// Mechanism: activation checkpointing keeps only what goes into a block and runs its forward pass again before its backward
-//   pass. It saves memory for about a third more arithmetic; where memory is left, it is a loss.
-// Formula: recoverable = time of the kernels of the backward pass that repeat four or more in a row of the forward pass, names
-//   and grids alike, a product among them (analyzer/evidence/recomputed.h). Fires where it takes over 5 % of the step and
-//   the device's memory has room: the results of the repeated ops, where the op graph tells them, fit into nine tenths of it
-//   with what is in use at the peak; where nothing tells them, less than 45 % is in use.
-// Falsified by: a device whose memory is full without them.
-// Known false positives: memory that only longer inputs need, later in the run; another process's memory.
+// Symptom: forward kernels run again inside the backward pass, block by block.
+// Mechanism: activation checkpointing keeps only a block's input and repeats its forward pass
+//   before its backward pass. It trades about a third more arithmetic for memory; with free
+//   memory, it is a loss.
+// Formula: recoverable = time of backward-pass kernels that repeat four or more consecutive
+//   forward kernels with the same names and grids, including a matrix product
+//   (analyzer/evidence/recomputed.h). Fires if this takes over 5 % of the step and memory has
+//   room: with the op graph, the repeated ops' results and the peak use fit into nine tenths of
+//   it; without it, less than 45 % is used.
+// Falsified by: a device whose memory is full without these results.
+// Known false positives: memory needed only by longer inputs later in the run, or by another
+//   process.
 // Source: Chen et al. 2016 (sublinear memory cost); Korthikanti et al. 2022 (selective recomputation).
 #include <fmt/format.h>
 

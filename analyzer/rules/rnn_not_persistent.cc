@@ -2,12 +2,13 @@
 // rnn-not-persistent: a recurrent layer runs as a GEMM and a cell kernel per time step.
 //
 // Symptom: small GEMM, cell kernel (elemWiseRNNcell, lstm_cell, gru_cell), small GEMM, … tens of times in a row.
-// Mechanism: each time step reads the recurrent weights from memory again and pays two launches; a persistent kernel
-//   keeps them in registers over all time steps.
-// Formula: cells that are not persistent, at least 16 per step, with the GEMMs next to them on the stream. Recoverable =
-//   half of the time from the first to the last of a run, idle time included: a rule of thumb, published gains of
-//   persistent kernels at small batch are 2 to 3 times.
-// Falsified by: large batches or hidden sizes, whose GEMMs fill the device; those over 100 us each are left out.
+// Mechanism: each time step reads the recurrent weights from memory again and pays two launches. A
+//   persistent kernel keeps them in registers for all time steps.
+// Formula: non-persistent cells, at least 16 per step, with neighbouring GEMMs on the stream.
+//   Recoverable = half of the time from the first to the last of a run, including idle time: a
+//   rule of thumb, because published gains of persistent kernels at small batch are 2 to 3 times.
+// Falsified by: large batches or hidden sizes, whose GEMMs fill the device; GEMMs over 100 us are
+//   excluded.
 // Known false positives: cells that cannot be merged (attention inside the loop, as in some decoders).
 // Source: persistent RNN (Diamos et al. 2016); cuDNN's CUDNN_RNN_ALGO_PERSIST_STATIC and _SMALL_H.
 #include <fmt/format.h>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // serial-per-sample: the same short sequence of kernels runs once per sample instead of once per batch.
 //
-// Symptom: a loop over the samples of a batch: tens of repetitions of the same few short kernels in a row.
-// Mechanism: each repetition works on one sample, too little to fill the device, and pays all its launches; run
-//   over the whole batch, the kernels would take about as long as one repetition does now.
+// Symptom: a loop over a batch's samples: the same few short kernels repeat tens of times in a
+//   row.
+// Mechanism: each repetition processes one sample, too little to fill the device, and pays all
+//   launches. For the whole batch, the kernels would take about as long as one repetition.
 // Formula: on one stream, within one step and outside the update, a period of 3 to 64 kernels without matrix work,
 //   at least 8 times in a row, with something besides arithmetic in it (index, sort, reduction, copy). Recoverable =
 //   (1 - 1/repetitions) x time from its first kernel to its last, idle time included. A rule of thumb: batched
 //   kernels of small samples take no longer than one of them.
-// Falsified by: repetitions whose kernels fill the device; then batching saves launches only.
+// Falsified by: repetitions whose kernels fill the device; batching then saves only launches.
 // Known false positives: layers without matrix work; losses that are computed per scale on purpose.
 // Source: the per-image assignment of anchor-free detectors (SimOTA) and its batched rewrites.
 #include <fmt/format.h>

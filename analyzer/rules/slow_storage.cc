@@ -2,8 +2,8 @@
 // slow-storage: the storage does not deliver the bytes fast enough.
 //
 // Symptom: the device waits for reads; more readers do not bring more bytes.
-// Mechanism: the bytes of a step divided by what the storage delivers take longer than the step; more
-//   workers or larger files do not change that.
+// Mechanism: a step's bytes at the storage's rate take longer than the step. More workers or
+//   larger files do not help.
 // Formula: the model of the storage (storage_model.h) says how much of a read is its own time and how
 //   much its turn at the transfer that all readers share; recoverable = io_read x the share of the turn.
 //   Where reads show no such limit, the turn is what the bytes take at the best rate of a read of 64 KiB

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// small-files: reading is slow because the data set is many small files.
+// small-files: reading is slow because the data set consists of many small files.
 //
-// Symptom: input-bound with io_read as its cause, and each read brings little.
-// Mechanism: every file costs an open, a look-up and a seek or a round trip, whatever its size; below
-//   about 1 MB that fixed cost dominates the transfer.
+// Symptom: input-bound with io_read as its cause, and small reads.
+// Mechanism: every file costs an open, a look-up and a seek or a round trip, whatever its size.
+//   Below about 1 MB this fixed cost dominates.
 // Formula: fires when io_read > 5 % of the step and the mean read is < 1 MB. Recoverable: io_read x the
 //   share of reading that requests cost, as the model of the storage has it (storage_model.h): what is
 //   left are transfers and waits for those of other readers. Where no read shows a limit, transfers run
 //   at the best rate that a read of at least 64 KiB reached in this run, or at 100 MB/s, which a hard
 //   disk and a gigabit network both reach, if that is more.
-// Falsified by: small reads from shards through the page cache, which are fast: then io_read is small.
-// Known false positives: a program that reads large files in small pieces, each with a range of its own.
+// Falsified by: small reads from shards through the page cache, which are fast: io_read is then
+//   small.
+// Known false positives: a program that reads large files in small pieces, with a range for each.
 // Source: the measured effect of packing in the I/O literature (RecordIO, TFRecord, WebDataset).
 #include <fmt/format.h>
 

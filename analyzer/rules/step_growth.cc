@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// step-growth: each step takes a little longer than the ones before it.
+// step-growth: steps get slower and slower.
 //
 // Symptom: the run slows down from hour to hour; no step stands out.
-// Mechanism: something that a step works on grows: a list of all losses, a history that is logged whole, a cache
-//   that is searched, sequences that are sorted by length, memory that is ever more scattered.
-// Formula: the steady steps are cut into twelve stretches, each with its median. They rise when Theil and Sen's line
-//   through them gains 5 % of the first one, nine of eleven neighbours rise, no single leap makes half of it, and the
-//   stretches lie within an eighth of the growth from the line (median). Recoverable = mean of the stretches less
-//   the first. Fires from 5 % of the step cost. What grew is the class, and the name in it, that takes most more in the
-//   last quarter of the steps than in the first.
-// Falsified by: a growth that ends (a cache that fills), or a single change in the middle of the run.
-// Known false positives: batches in the order of their length.
-// Source: Theil 1950, Sen 1968: a slope by medians, which outliers do not move.
+// Mechanism: data grows with each step: a list of all losses, a history logged in full, a searched
+//   cache, sequences sorted by length, fragmented memory.
+// Formula: the steady steps are cut into twelve parts, each with its median. They grow if the
+//   Theil-Sen line through them gains 5 % of the first part, nine of eleven neighbours rise, no
+//   single jump makes half of it, and the parts lie within an eighth of the growth from the line
+//   (median). Recoverable = mean of the parts minus the first. Fires from 5 % of the step cost.
+//   The cause is the class, and the name in it, with the largest increase from the first to the
+//   last quarter of the steps.
+// Falsified by: growth that ends (a cache that fills), or a single change in mid-run.
+// Known false positives: batches sorted by length.
+// Source: Theil 1950, Sen 1968: a median-based slope, robust against outliers.
 #include <fmt/format.h>
 
 #include "analyzer/evidence/step_trend.h"

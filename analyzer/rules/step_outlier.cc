@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // step-outlier: some steps take much longer than the rest.
 //
-// Symptom: most steps take the same time, a few take far more; the mean is above the median.
-// Mechanism: something that does not belong to every step: a checkpoint, an evaluation, garbage collection,
-//   a slow file, a network pause, new shapes.
-// Formula: outliers are steady steps beyond median + max(5 MAD, 10 % of the median). Recoverable = the sum
-//   of what they take beyond the median, over all steady steps. Fires from 2 % of the step cost.
-//   The cause is the class that grew most against its median over the other steps; of the time between steps, what
-//   the program does there, unless that is a finding of its own (evaluation-time, host-pauses, …). More
-//   than a tenth of the steps are no outliers but a second mode; neither is every n-th step that waits for n workers.
-// Falsified by: a step time that varies with the batch (then the distribution is broad, MAD is large and
+// Symptom: most steps take the same time, a few take far more; the mean exceeds the median.
+// Mechanism: work outside most steps: a checkpoint, an evaluation, garbage collection, a slow
+//   file, a network pause, new shapes.
+// Formula: outliers are steady steps beyond median + max(5 MAD, 10 % of the median). Recoverable =
+//   the sum of their excess over the median, divided by all steady steps. Fires from 2 % of the
+//   step cost. The cause is the class with the largest growth over its median in the other steps.
+//   For time between steps, the cause is the program's activity there, unless a separate finding
+//   covers it (evaluation-time, host-pauses, …). More than a tenth of the steps form a second
+//   mode, not outliers; the same holds for every n-th step waiting for n workers.
+// Falsified by: step times that vary with the batch (the distribution is broad, MAD is large and
 //   nothing is an outlier).
-// Known false positives: outliers at the start, where the automatic warm-up trimming stops too early.
+// Known false positives: outliers at the start, if automatic warm-up detection stops too early.
 // Source: median and MAD are robust against the outliers themselves; three standard deviations are not.
 #include <fmt/format.h>
 

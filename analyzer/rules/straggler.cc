@@ -2,18 +2,18 @@
 // straggler: one rank keeps all others waiting.
 //
 // Symptom: collectives last long on all ranks but one; that one has the shortest ones.
-// Mechanism: a collective ends when its last member has arrived, so every rank runs at the pace of
-// the latest. What that rank does meanwhile is the cause; the waiting of the others is its price.
-// Formula: in a synchronising collective, and of the two ends of a message, the member with the
-// shortest kernel came last; wait = own duration - shortest. Fires when more than 3/n of all waiting
-// is for one rank (never more than 75 % is asked), and the usual other rank's exposed wait for it is
-// over 5 % of the step. Needs no common clock. Its host pauses when the longest stretch without an
-// API call on the training thread is at least half of what that rank takes more than the usual one.
-// Without devices the members are the ranges in which training threads communicate or wait for it.
-// Falsified by: waiting that is spread over ranks as chance spreads it (1/n each).
-// Known false positives: kernels that differ in what they do per rank (roots of a reduce), which do
-// not count here. Stages of a pipeline wait for each other by nature: pipeline-bubble judges them. Waiting for experts with more
-// tokens is expert-imbalance's, and taken off.
+// Mechanism: a collective ends when its last member arrives, so every rank runs at the pace of the
+//   latest. The late rank's activity is the cause; the others' waiting is the cost.
+// Formula: in a synchronising collective, and for the two ends of a message, the member with the
+//   shortest kernel came last; wait = own duration - shortest. Fires if more than 3/n of all
+//   waiting (75 % suffices) is for one rank and the usual other rank's exposed wait for it is over
+//   5 % of the step. Needs no common clock. The cause is host pauses if the longest interval
+//   without an API call on the training thread is at least half of the rank's excess. Without
+//   devices, the members are the ranges in which training threads communicate or wait.
+// Falsified by: waiting that is spread evenly over ranks (1/n each).
+// Known false positives: kernels whose work differs per rank (roots of a reduce), which are
+//   excluded. Pipeline stages wait for each other by design: pipeline-bubble judges them. Waiting
+//   for experts with more tokens belongs to expert-imbalance and is subtracted.
 // Source: fleet studies of slow ranks; the split of collectives into wait and transfer in TraceLens
 // and the PyTorch profiler.
 #include <fmt/format.h>

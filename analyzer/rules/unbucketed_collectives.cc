@@ -2,14 +2,17 @@
 // unbucketed-collectives: gradients are exchanged tensor by tensor.
 //
 // Symptom: one all-reduce per parameter, dozens to hundreds a step, most of them small.
-// Mechanism: each collective pays its launch, its start on every rank and the latency of the network, whatever its
-//   size; a bucket pays them once for many tensors.
-// Formula: fires with at least 32 all-reduces or reduce-scatters a step on a device that are far smaller than a
-//   bucket: by bytes, where 25 MB buckets would be an eighth as many; without bytes, where half of them take a quarter
-//   of the mean or less (biases beside matrices). Recoverable = a latency each, which the shortest twentieth show, and
-//   the idle time between neighbours, less those of the buckets (8 where sizes are unknown).
-// Falsified by: collectives whose time grows with their size (then bandwidth limits: comm-slow-link).
-// Known false positives: tensor-parallel inference, which has one per layer by nature: only training is judged.
+// Mechanism: each collective pays its launch, its start on every rank and the network latency,
+//   whatever its size. A bucket pays them once for many tensors.
+// Formula: fires with at least 32 all-reduces or reduce-scatters per step on a device, far smaller
+//   than a bucket: by bytes, if 25 MB buckets would be an eighth as many; without bytes, if half
+//   of them take a quarter of the mean or less (biases beside matrices). Recoverable = one latency
+//   each (from the shortest twentieth) and the idle time between neighbours, minus those of the
+//   buckets (8 if sizes are unknown).
+// Falsified by: collectives whose time grows with size (bandwidth is then the limit:
+//   comm-slow-link).
+// Known false positives: tensor-parallel inference has one per layer by design: only training is
+//   judged.
 // Source: PyTorch DDP and Horovod exchange buckets of 25 to 64 MB for this reason.
 #include <fmt/format.h>
 

@@ -2,15 +2,15 @@
 // uneven-batches: ranks get batches of different work, and all wait for the largest.
 //
 // Symptom: compute per step differs between ranks, and another rank is slow in every step.
-// Mechanism: sequences or images of different size make batches of different cost; the collective
-// at the end of the step waits for the costliest one.
-// Formula: excess = mean over steps of (slowest rank's compute - mean rank's); fires when it is over
-// 5 % of the step and compute follows the batches' work (correlation of at least 0.7 over ranks and
-// steps, each step centred). Work is counted in floating-point operations where the trace has them,
-// else in elements of the ops' inputs. Recoverable = excess.
+// Mechanism: sequences or images of different sizes make batches of different cost. The collective
+//   at the end of the step waits for the costliest one.
+// Formula: excess = mean over steps of (slowest rank's compute - mean rank's). Fires if it is over
+//   5 % of the step and compute follows the batches' work (correlation of at least 0.7 over ranks
+//   and steps, each step centred). Work is in floating-point operations if recorded, else in
+//   elements of the ops' inputs. Recoverable = excess.
 // Falsified by: equal work with unequal compute (a slow device: straggler), or equal compute.
-// Known false positives: pipeline stages, whose work differs by design. What experts with more tokens make others wait is
-// expert-imbalance's, and taken off.
+// Known false positives: pipeline stages, whose work differs by design. Waiting for experts with
+//   more tokens belongs to expert-imbalance and is subtracted.
 // Source: length bucketing in translation and speech training; sequence packing.
 #include <fmt/format.h>
 

@@ -2,10 +2,11 @@
 // unfused-attention: attention as separate kernels that pass the score matrix through memory.
 //
 // Symptom: a GEMM, scaling and masking, softmax, dropout, and another GEMM, one after another, in each layer.
-// Mechanism: the scores are length x length per head; each of the kernels between the two GEMMs reads and
-//   writes all of them. A fused kernel keeps them on the chip.
-// Formula: a softmax kernel whose neighbours on the stream are, over memory-bound kernels only (at most 8 on each
-//   side), GEMMs. Recoverable = time of everything between the two GEMMs; what they take, the fused one needs.
+// Mechanism: the scores are length x length per head, and each kernel between the two GEMMs reads
+//   and writes all of them. A fused kernel keeps them on the chip.
+// Formula: a softmax kernel between two GEMMs on its stream, with only memory-bound kernels in
+//   between (at most 8 on each side). Recoverable = all time between the two GEMMs; the fused
+//   kernel needs the GEMMs' time.
 // Falsified by: short sequences, where a fused kernel is no faster; masks that no fused kernel supports.
 // Known false positives: a softmax over classes between two GEMMs, as in mixtures of experts.
 // Source: FlashAttention; PyTorch's scaled_dot_product_attention.

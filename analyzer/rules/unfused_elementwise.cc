@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// unfused-elementwise: chains of memory-bound ops hand their intermediate results through memory.
+// unfused-elementwise: chains of memory-bound ops pass intermediate results through memory.
 //
-// Symptom: batch norm, add and ReLU (and their backward ops) as kernels of their own, one after another.
-// Mechanism: each of them reads and writes whole tensors and computes next to nothing, so its time is
-//   memory traffic; fused, an intermediate stays in registers and is neither written nor read again.
-// Formula: chains = connected sets of memory-bound ops of the op graph, linked producer to consumer where
-//   the result goes to such ops only. An ideal fusion saves one write and one read of every intermediate, so recoverable = time of the chain x
-//   (2 x intermediate bytes) / (bytes that its ops move one by one).
-//   Without an op graph: runs of memory-bound kernels on a stream (stream_chains.h), a rule of thumb.
-// Falsified by: intermediates that stay in cache between the kernels; then fusing gains less.
-// Known false positives: an intermediate that the backward pass needs must still be written once; the
-//   formula then promises up to half too much for that edge.
+// Symptom: batch norm, add and ReLU (and their backward ops) as separate kernels in a row.
+// Mechanism: each kernel reads and writes whole tensors and computes almost nothing, so its time
+//   is memory traffic. Fused, intermediates stay in registers.
+// Formula: chains = connected sets of memory-bound ops in the op graph, linked from producer to
+//   consumer if the result goes only to such ops. Ideal fusion saves one write and one read of
+//   every intermediate, so recoverable = time of the chain x (2 x intermediate bytes) / (bytes
+//   moved by its separate ops). Without an op graph: runs of memory-bound kernels on a stream
+//   (stream_chains.h), a rule of thumb.
+// Falsified by: intermediates that stay in cache between kernels; fusing then gains less.
+// Known false positives: an intermediate needed by the backward pass is still written once; for
+//   this edge the formula is up to half too high.
 // Source: fused BN-ReLU and BN-Add-ReLU (5-8 passes become 3, backward 7 become 4) in published libraries.
 #include <fmt/format.h>
 

@@ -2,14 +2,15 @@
 // unfused-optimizer: the update runs one or more kernels per parameter.
 //
 // Symptom: dozens to thousands of tiny kernels at the end of the step.
-// Mechanism: each kernel pays its launch and a fixed cost on the device, whatever the parameter's size; a
+// Mechanism: each kernel pays its launch and a fixed device cost, whatever the parameter's size. A
 //   multi-tensor update pays them once for many parameters.
-// Formula: fires with at least 16 update kernels per step: those of the update phase, and multi-tensor kernels by name.
-//   Recoverable = time of the stretches of update kernels that no other kernel interrupts (idle time inside of them
-//   included), less the time that the same bytes take at the best rate which a kernel of this run with at least 1 MB reached. Where bytes are not
-//   known: less what the kernels take beyond 2 us each, a rule of thumb for the fixed cost of a kernel.
-//   Without a device: the share of the update that PyTorch's fused implementation saves, by the number of tensors
-//   and elements that the hook tells; the ratio to a loop over tensors is measured (analyzer/evidence/optimizer_calls.cc).
+// Formula: fires with at least 16 update kernels per step: those of the update phase, and
+//   multi-tensor kernels by name. Recoverable = time of uninterrupted sequences of update kernels
+//   (including idle time), minus the time of the same bytes at the best rate of this run's kernels
+//   of at least 1 MB. If bytes are unknown: the kernels' time up to 2 us each, a rule of thumb for
+//   a kernel's fixed cost. Without a device: the share of the update that PyTorch's fused
+//   implementation saves, by the number of tensors and elements from the hook; its ratio to a loop
+//   over tensors is measured (analyzer/evidence/optimizer_calls.cc).
 // Falsified by: few parameters, or kernels so long that traffic dominates (then the ideal time is close).
 // Known false positives: an update that overlaps the backward pass on purpose.
 // Source: multi-tensor optimizers (20 bytes per parameter for SGD with momentum, 28 for Adam).

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// unrecorded-device-work: the device is busy with something that the recording does not show.
+// unrecorded-device-work: the device is busy with work missing from the recording.
 //
-// Symptom: the device seems idle although an op is queued on it, or although the host waits for it.
-// Mechanism: what was enqueued before the recording began, by another process, or on a stream that the recorder
-//   left out keeps the queue busy; only its effect on what was recorded is seen.
-// Formula: unknown time before an op that was launched long before, and in calls that wait although everything
-//   recorded has ended, beyond five medians of the launch latency or of the return from a wait. Nothing is gained by
-//   a fix: figures hold without that time.
-// Falsified by: ops in that time in a recording that begins earlier, or that covers all processes.
-// Known false positives: a device that left a low-power state; waits for another device by means the trace lacks.
+// Symptom: the device seems idle although an op is queued or the host waits for it.
+// Mechanism: work from before the recording, from another process, or on an excluded stream
+//   occupies the queue. The recording shows only its effect.
+// Formula: unknown time before an op launched long before, and in calls that wait although all
+//   recorded work has ended, beyond five medians of the launch latency or of the return from a
+//   wait. No fix gains anything: figures exclude this time.
+// Falsified by: ops in this time in a recording that begins earlier or covers all processes.
+// Known false positives: a device leaving a low-power state; waits for another device by means
+//   missing from the trace.
 // Source: recordings that begin in the middle of a run of an inference engine.
 #include <fmt/format.h>
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// workers-oversubscribed: loader workers take the processors from the training thread.
+// workers-oversubscribed: loader workers compete with the training thread for processors.
 //
-// Symptom: launches come late although the framework's work per launch is small; all processors are busy.
-// Mechanism: with more runnable threads than processors each gets a share of one; the training thread is
+// Symptom: launches are late although the framework's work per launch is small; all processors are
+//   busy.
+// Mechanism: with more runnable threads than processors, each gets a share. The training thread is
 //   descheduled like any worker, and the device waits for its launches.
-// Formula: d = mean number of workers that decode, augment or collate, plus one for the trainer; c =
-//   processors. Fires when d > c. Recoverable = (launch_gap + host_other + between_steps + unknown) x (1 - c/d): the share
-//   of the host's gaps in which the training thread had no processor.
-// Falsified by: machine.cpu below 90 % (then nobody waits for a processor), or a training thread that runs
-//   at a higher priority or on processors of its own.
-// Known false positives: a program that is launch-bound for its own reasons on a machine full of workers.
+// Formula: d = mean number of workers that decode, augment or collate, plus one for the trainer; c
+//   = processors. Fires if d > c. Recoverable = (launch_gap + host_other + between_steps +
+//   unknown) x (1 - c/d): the share of host gaps in which the training thread had no processor.
+// Falsified by: machine.cpu below 90 % (no thread waits for a processor), or a training thread
+//   with higher priority or reserved processors.
+// Known false positives: a program that is launch-bound for other reasons on a machine full of
+//   workers.
 // Source: oversubscription of processors by loader and math threads is the frameworks' own warning
 //   ("this DataLoader will create more worker processes than …").
 #include <fmt/format.h>

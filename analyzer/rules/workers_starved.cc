@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// workers-starved: batches are made by too few workers while processors are idle.
+// workers-starved: too few workers make batches while processors are idle.
 //
 // Symptom: the device waits for input, and the machine has idle processors.
-// Mechanism: n workers make n batches in the time one worker needs for one; with more workers on the idle
-//   processors batches come more often.
-// Formula: recoverable = input wait - max(0, t/n' - (step - input wait)), with t the time a worker takes for
-//   a batch and n' the workers that hide the making of batches, as far as the processors bear them (a training thread takes one
-//   but while it waits for a batch);
-//   t/n' is never less than the batch's turn at the storage's transfer, which all workers share (storage_model.h).
-//   Without t: input wait x the idle share of the processors.
-// Falsified by: busy processors (then workers-oversubscribed or fewer processor cycles per sample),
-//   workers that all wait for one saturated disk (slow-storage), or that make batches as fast as steps take them (then some
-//   steps wait for another reason: step-outlier).
-// Known false positives: a processor quota of the container that the machine's figures do not show.
+// Mechanism: n workers make n batches in the time of one. More workers on idle processors make
+//   batches more often.
+// Formula: recoverable = input wait - max(0, t/n' - (step - input wait)), with t a worker's time
+//   per batch and n' the workers that hide batch making within the available processors (a
+//   training thread needs one except while waiting for a batch). t/n' is at least the batch's
+//   share of the storage transfer, which all workers use (storage_model.h). Without t: input wait
+//   x the idle share of the processors.
+// Falsified by: busy processors (then workers-oversubscribed, or less work per sample), workers
+//   that all wait for one saturated disk (slow-storage), or workers as fast as the steps (some
+//   steps then wait for another reason: step-outlier).
+// Known false positives: a container's processor quota that the machine's figures do not show.
 // Source: loader workers against processors is what every framework's input guide tunes first.
 #include <fmt/format.h>
 
