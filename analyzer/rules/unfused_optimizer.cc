@@ -7,7 +7,7 @@
 // Formula: fires with at least 16 update kernels per step: those of the update phase, and
 //   multi-tensor kernels by name. Recoverable = time of uninterrupted sequences of update kernels
 //   (including idle time), minus the time of the same bytes at the best rate of this run's kernels
-//   of at least 1 MB. If bytes are unknown: the kernels' time up to 2 us each, a rule of thumb for
+//   of at least 1 MB. If bytes are unknown: minus the kernels' time beyond 2 us each, a rule of thumb for
 //   a kernel's fixed cost. Without a device: the share of the update that PyTorch's fused
 //   implementation saves, by the number of tensors and elements from the hook; its ratio to a loop
 //   over tensors is measured (analyzer/evidence/optimizer_calls.cc).
