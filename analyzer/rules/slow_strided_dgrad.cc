@@ -7,7 +7,7 @@
 // Formula: d = time of an op's data gradients (zeros inserted for them included), f = of its forward kernels. Where d > 2.5 f,
 //   recoverable = d - r f, with r the median d / f of the other convolutions, 1.5 where there are fewer than three.
 //   Without a link between the passes: half the time of kernels whose name says strided dgrad, a rule of thumb.
-// Falsified by: a forward pass that is fused or runs in another number type; then f is no measure for d.
+// Falsified by: a forward pass that is fused or runs in another number type; f and d are then not comparable.
 // Known false positives: Winograd forward against a plain gradient, which differ by up to 2.25 times.
 // Source: cuDNN release notes (strided dgrad of 8.1 and later), CUTLASS's StrideSupport.
 #include <fmt/format.h>

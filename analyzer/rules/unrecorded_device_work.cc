@@ -2,8 +2,8 @@
 // unrecorded-device-work: the device is busy with work missing from the recording.
 //
 // Symptom: the device seems idle although an op is queued or the host waits for it.
-// Mechanism: work from before the recording, from another process, or on an excluded stream
-//   occupies the queue. The recording shows only its effect.
+// Mechanism: work that began earlier than the recording, runs in another process, or uses an
+//   excluded stream occupies the queue. The recording shows only its effect.
 // Formula: unknown time before an op launched long before, and in calls that wait although all
 //   recorded work has ended, beyond five medians of the launch latency or of the return from a
 //   wait. No fix gains anything: figures exclude this time.
