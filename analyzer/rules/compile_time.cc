@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::int64_t kMinSteps = 10;
 constexpr double kOfRecording = 0.1;
-constexpr std::int64_t kAssumedSteps = 1000;  ///< of a real run
+constexpr std::int64_t kAssumedSteps = 1000;  ///< minimum length of a real run
 constexpr std::size_t kFirstSteps = 3;
 
 bool compiles(std::string_view name) {
