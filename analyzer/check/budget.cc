@@ -220,7 +220,7 @@ class Reader {
   [[noreturn]] static void fail_bound(const Limit& limit, const Known& known,
                                       const std::string& where) {
     fail_input("{}: {} = '{}': expected {}.", where, limit.metric, limit.text,
-               known.is_baseline ? "how much it may grow, such as \"+3%\""
+               known.is_baseline ? "a growth limit such as \"+3%\""
                : known.is_finding
                    ? "\"forbid\", \"warn\", \"allow\", or a limit such as \"< 10 %\""
                    : "a limit such as \"< 120\", \"<= 5 %\", \">= 95\", or a number");

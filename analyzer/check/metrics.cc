@@ -32,7 +32,7 @@ void add_steps(const Analysis& analysis, std::vector<Metric>& out) {
     return percentile_sorted(durations, p) * 1e-6;
   };
   out.push_back({"step_ms.p50", "ms",
-                 "Median steady step on the training thread, from begin to begin.",
+                 "Median steady step on the training thread, from start to start.",
                  percentile_ms(0.5)});
   out.push_back({"step_ms.p90", "ms", "90th percentile of the steady steps.", percentile_ms(0.9)});
   out.push_back({"step_ms.max", "ms", "Longest steady step.", percentile_ms(1)});

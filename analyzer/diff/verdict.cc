@@ -137,9 +137,9 @@ std::string p_text(double p) {
 std::string power_text(const Comparison& c, double noise) {
   constexpr double kUseless = 10;
   const double least = std::max(c.minimum_detectable, noise);
-  if (!(least < kUseless)) return "a tenfold change would be found";
+  if (!(least < kUseless)) return "only tenfold changes are detectable";
   // What rounds to nothing is still not nothing.
-  return fmt::format("a change of {:.1f} % would be found", std::max(0.1, 100 * least));
+  return fmt::format("changes of {:.1f} % or more are detectable", std::max(0.1, 100 * least));
 }
 
 void judge(Diff& d, bool comparable, double noise) {

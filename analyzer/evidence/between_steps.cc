@@ -112,7 +112,7 @@ std::vector<Evidence> occasions_of(const RuleContext& context, const BetweenWork
   std::vector<Evidence> list;
   for (const BetweenWork::Occasion& one : longest)
     list.push_back({one.where, EventRef::of(one.range),
-                    fmt::format("'{}' after the begin of step {} takes {}",
+                    fmt::format("'{}' after the start of step {} takes {}",
                                 name_of(context.trace, EventRef::of(one.range)), one.step,
                                 format_duration(one.time))});
   return list;

@@ -73,12 +73,12 @@ constexpr StaticKey kBefore[] = {
      "steps, on the slowest device; slow steps and what lies between steps included."},
     {"steps.typical_step_ns", "integer", "The median step there; blind to rare slow steps."},
     {"steps.stretch_ns", "integer",
-     "The judged stretch: from the begin of the first steady step to the begin of the step after "
+     "The judged interval: from the start of the first steady step to the start of the step after "
      "the last one."},
     {"steps.samples_per_s", "number or null",
      "Samples of all ranks per second, from the step cost; null where the batch is not known."},
     {"steps.p50_ns", "integer",
-     "Median steady step on the host, to the begin of the next one; 0 without steps."},
+     "Median steady step on the host, to the start of the next one; 0 without steps."},
     {"steps.p90_ns", "integer", ""},
     {"steps.max_ns", "integer", ""},
     {"steps.median_device_step_ns", "integer", "On the slowest device."},

@@ -153,7 +153,7 @@ void RecordArguments::declare_scope(CLI::App& app) {
       ->default_str("on");
   app.add_option(
          "--kill", kill_,
-         "Signal to the command if the recording ends first: none, sigint, sigterm or sigkill")
+         "Signal sent to the command if the recording ends first: none, sigint, sigterm or sigkill")
       ->type_name("SIGNAL")
       ->check(CLI::IsMember({"none", "sigint", "sigterm", "sigkill"}))
       ->group(kGroup)

@@ -128,7 +128,7 @@ std::string metrics_text(const Figures& figures) {
   Metrics out;
   out.begin("headway_run_info", "gauge", "The followed trace.");
   out.sample(fmt::format("file=\"{}\"", label(figures.file)), 1);
-  out.one("headway_recording", "gauge", "1 while the run is being recorded.",
+  out.one("headway_recording", "gauge", "1 during the recording, else 0.",
           figures.phase == Phase::kRunning || figures.phase == Phase::kStalled ? 1 : 0);
   if (figures.phase == Phase::kWaiting) return std::move(out).str();
   out.one("headway_run_seconds", "gauge", "Time since the start of the recording.",

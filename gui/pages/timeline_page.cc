@@ -460,7 +460,7 @@ void TimelinePage::show_prediction(int finding) {
   if (!session_ || finding < 0) return tell(tr("No finding of this trace has a predicted gain"));
   const auto& predicted =
       session_->analysis.findings.at(static_cast<std::size_t>(finding)).predicted;
-  if (!predicted) return tell(tr("The gain of this finding's fix is not known"));
+  if (!predicted) return tell(tr("The gain of this finding's fix is unknown"));
   const analyzer::Fix* fix = analyzer::find_fix(predicted->fix);
   tabs_->setCurrentWidget(what_if_);
   const auto& shown = view_->predicted();

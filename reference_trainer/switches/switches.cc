@@ -610,7 +610,7 @@ std::vector<Switch> make_switches() {
             "all-to-alls.",
             "expert-imbalance, comm-exposed"},
            &S::expert_parallel),
-      integer({"ranks_per_node", kRanks, "Ranks that share a node, and so its network."},
+      integer({"ranks_per_node", kRanks, "Ranks per node; they share its network."},
               &S::ranks_per_node, 1, 1024),
       number({"node_gb_per_s", kRanks, "Emulated link of a rank to the others of its node.",
               "comm-exposed"},
