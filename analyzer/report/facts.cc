@@ -122,9 +122,9 @@ std::vector<std::pair<std::string, std::string>> report_facts(const Trace& trace
   };
   if (analysis.step_cost.steps > 0) facts.emplace_back("step cost", step_cost_line(analysis));
   if (!durations.empty())
-    facts.emplace_back("step time", fmt::format("{} p50, {} p90, {} max (on the host, each to the "
-                                                "begin of the next)",
-                                                p(0.5), p(0.9), p(1)));
+    facts.emplace_back("step time",
+                       fmt::format("{} p50, {} p90, {} max (on the host, from start to start)",
+                                   p(0.5), p(0.9), p(1)));
   return facts;
 }
 

@@ -139,8 +139,8 @@ void RecordArguments::declare_scope(CLI::App& app) {
   add("--steps", scope.steps, "A:B", "Only these steps, by number, inclusive: 10:20, 10:, 7");
   add("--sample-steps", scope.sample_steps, "K:N", "Only the first K of every N steps");
   add("--step-range", scope.step_range, "NAME",
-      "Name of the step ranges, 'train*' for any ending. Default: declared steps, else ranges with "
-      "a step's name");
+      "Name of the step ranges, 'train*' for any ending. Default: declared steps, else ranges "
+      "named like steps");
   add("--capture-range", scope.capture_range, "RANGE",
       "Only while this is open: nvtx:NAME, nvtx:NAME@DOMAIN, or cuda-profiler (from "
       "cudaProfilerStart to cudaProfilerStop)");

@@ -260,7 +260,7 @@ std::string Scope::text(TimeNs now) const {
       text += fmt::format("; {} outside excluded", counted(left_out_, "event", "events"));
   }
   if (processes_left_out_ > 0)
-    text += fmt::format("; {} left out", counted(processes_left_out_, "process", "processes"));
+    text += fmt::format("; {} excluded", counted(processes_left_out_, "process", "processes"));
   return text;
 }
 

@@ -105,7 +105,7 @@ LinkedTable step_peaks(const std::vector<MemoryUsage::Series>& all, const analyz
     out.table.columns.push_back({series.title, series.title, ColumnKind::kBytes});
   for (std::uint32_t s = 0; s < steps.all.size(); ++s) {
     const analyzer::Step& step = steps.all[s];
-    std::vector<Cell> row{std::string(step.steady ? "steady" : "left out"), step.number};
+    std::vector<Cell> row{std::string(step.steady ? "steady" : "excluded"), step.number};
     bool any = false;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const trace::CounterSeries& series = all[i].lane.series();

@@ -67,7 +67,7 @@ void add_steps(Summary& summary, const Analysis& analysis) {
   std::size_t dropped = analysis.steps.all.size() - analysis.steps.steady.size();
   summary.figures.push_back({"Steady steps",
                              format_count(static_cast<std::int64_t>(durations.size())),
-                             dropped ? fmt::format("{} left out · {}", dropped, note) : note});
+                             dropped ? fmt::format("{} excluded · {}", dropped, note) : note});
 }
 
 /// Who the job is, and which rank everything else is about.

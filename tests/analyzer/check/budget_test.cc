@@ -133,7 +133,7 @@ TEST_CASE("against a baseline only growth that is significant and beyond the lim
   CHECK(step(base, "+3%", slower).outcome == Outcome::kKept);
   LimitResult same = step(base, "+0%", base);
   CHECK(same.outcome == Outcome::kKept);
-  expect(same.note, "not significant; a change of 0.1 % would be found");
+  expect(same.note, "not significant; changes of 0.1 % or more are detectable");
   LimitResult unknown = step(few, "+3%", base);
   CHECK(unknown.outcome == Outcome::kCannotTell);
   expect(unknown.note, "too few");

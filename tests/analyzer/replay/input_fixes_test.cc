@@ -83,7 +83,7 @@ TEST_CASE("more workers: processors bound them, and a training thread that waits
   const TextRun four = run_with(fmt::format("4 prefetch=5{}", kStages), "meta cpu_count 3\n");
   const Predicted none(four, "more-workers");
   CHECK_FALSE(none.proposal.applies);
-  CHECK(none.proposal.text == "4 workers are as many as the processors bear");
+  CHECK(none.proposal.text.starts_with("4 workers "));
 }
 
 TEST_CASE(
