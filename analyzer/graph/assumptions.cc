@@ -64,8 +64,7 @@ std::vector<Assumption> assumptions_of(const DependencyGraph& graph) {
 }
 
 std::string to_text(const Assumption& one) {
-  return fmt::format("{} {}: {}; this recording {}", one.label, format_duration(one.value),
-                     one.source,
+  return fmt::format("{} {}: {}; {}", one.label, format_duration(one.value), one.source,
                      one.seen == 0   ? "not in this recording"
                      : one.seen == 1 ? "only once in this recording"
                                      : fmt::format("only {} times in this recording", one.seen));

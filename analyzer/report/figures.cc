@@ -115,11 +115,11 @@ std::string waterfall_html(const trace::Trace& trace, const Analysis& analysis) 
   for (const DevicePartition& partition : analysis.partitions) {
     DurationNs total = partition.per_steady_step.total();
     if (partition.steady_steps == 0 || total.ns == 0) continue;
-    std::string title = fmt::format(
-        "{}, {}", device_name(trace, partition.device),
-        has_steps ? fmt::format("per step, {} steady steps including time between steps",
-                                partition.steady_steps)
-                  : std::string("whole span, no steps"));
+    std::string title =
+        fmt::format("{}, {}", device_name(trace, partition.device),
+                    has_steps ? fmt::format("mean of {} steady steps and the time between them",
+                                            partition.steady_steps)
+                              : std::string("whole span, no steps"));
     out += fmt::format(
         "<table class=\"fall\">\n<caption>{}</caption>\n<thead class=\"away\"><tr><th "
         "scope=\"col\">Class</th><th scope=\"col\">Bar</th><th scope=\"col\">Time</th><th "

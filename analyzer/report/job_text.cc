@@ -32,7 +32,7 @@ std::vector<std::pair<std::string, std::string>> job_facts(const JobAnalysis& jo
   return {{"job",
            fmt::format("{} of {} ranks{}, {} file{}, {} events", job.ranks.size(), job.world_size,
                        where, files.size(), files.size() == 1 ? "" : "s", format_count(events))},
-          {"in detail", fmt::format("{}, the one {}", rank_label(job.ranks[job.critical]),
+          {"in detail", fmt::format("{}, {}", rank_label(job.ranks[job.critical]),
                                     job.roles[job.critical].caused_wait.ns > 0
                                         ? "the rank that causes most waiting"
                                         : "the rank with the slowest step")}};

@@ -104,7 +104,7 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis, std:
     DurationNs total = partition.per_steady_step.total();
     std::string what = analysis.steps.all.empty()
                            ? "whole span, no steps"
-                           : fmt::format("per step, {} steady steps including time between steps",
+                           : fmt::format("mean of {} steady steps and the time between them",
                                          partition.steady_steps);
     out += "\n" + wrap(fmt::format("Where the time went ({}, {})", who(trace, partition), what),
                        width, "", "  ");

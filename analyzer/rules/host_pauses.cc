@@ -82,19 +82,19 @@ std::string sampled_text(const RuleContext& context, const HostPauses& of) {
                         format_percent(ratio(work.per_step * of.steps, whole)),
                         i ? "" : " of that time", function_text(work));
   }
-  return text.empty() ? text : fmt::format("By samples of its stack{} pass.", text);
+  return text.empty() ? text : fmt::format("Stack samples show{}.", text);
 }
 
 std::string claim_of_pauses(const RuleContext& context, const HostPauses& of) {
   const std::string_view name = named(context, of);
   const std::string sampled = sampled_text(context, of);
-  return fmt::format("The host stops {} steps, {} in {} steps{}, for {}{}: {} on average. {}",
+  return fmt::format("The host pauses {} steps, {} in {} steps{}, for {}{}: {} on average. {}",
                      are_inside(of) ? "inside of" : "between",
                      of.pauses.size() == 1 ? "once" : fmt::format("{} times", of.pauses.size()),
                      of.steps, of.every > 0 ? fmt::format(" (every {} steps)", of.every) : "",
                      format_duration(middle_of(of)), of.pauses.size() == 1 ? "" : " each",
                      of_step(context, of.per_step, context.step),
-                     !name.empty()      ? fmt::format("'{}' lies there.", name)
+                     !name.empty()      ? fmt::format("Range: '{}'.", name)
                      : !sampled.empty() ? sampled
                                         : "Nothing is recorded there. " + what_it_may_be(of));
 }

@@ -21,7 +21,7 @@ namespace {
 
 std::string note(const RuleContext& context, const Segment& segment) {
   if (segment.cause.kind == EventRef::Kind::kRange)
-    return fmt::format("the host issues it in '{}'", name_of(context.trace, segment.cause));
+    return fmt::format("issued in '{}'", name_of(context.trace, segment.cause));
   if (segment.cause.kind != EventRef::Kind::kCall) return "the host has not launched the next op";
   trace::DeviceOpId op = context.trace.calls.op[segment.cause.index];
   return fmt::format("launch of '{}'",

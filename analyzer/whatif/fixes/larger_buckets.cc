@@ -265,7 +265,7 @@ InBuckets in_buckets(const Predictor& predictor, const std::vector<std::vector<T
   Proposal proposal{
       true,
       fmt::format("{} {} per step become {}: {}", before / steps,
-                  all.size() > 1 && all.front().front().kind == "allreduce" ? "compressed sums"
+                  all.size() > 1 && all.front().front().kind == "allreduce" ? "multi-round sums"
                   : all.size() > 1                                          ? "hierarchical sums"
                   : all.front().front().kind == "allgather"                 ? "all-gathers"
                   : all.front().front().kind == "reduce" ? "reductions to one rank"

@@ -90,8 +90,8 @@ Proposal propose(const Predictor& predictor) {
     }
   }
   if (most <= before && storage_full) {
-    return not_here(fmt::format("the storage is saturated by {} {}: a batch every {}", before,
-                                before == 1 ? "worker asks" : "workers ask",
+    return not_here(fmt::format("{} {} the storage: a batch every {}", before,
+                                before == 1 ? "worker saturates" : "workers saturate",
                                 format_duration(turn)));
   }
   if (most <= before) {
