@@ -144,7 +144,7 @@ std::string render_text(const WhatIf& what_if, const Predictor& predictor) {
   }
   auto list = [&](std::string_view title, const std::vector<Elasticity>& all) {
     if (all.empty()) return;
-    out += fmt::format("\n{:<42} {:>11} {:>20}\n", title, "on the path", "a tenth less: step");
+    out += fmt::format("\n{:<42} {:>11} {:>20}\n", title, "on the path", "step at 10 % less");
     for (const Elasticity& one : all) {
       out += fmt::format("{:<42} {:>11} {:>20}\n", label_of(one, predictor),
                          format_percent(ratio(one.on_path, baseline.recorded)),
