@@ -189,7 +189,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kPageableCopy = {
     "pageable-copy", "Pageable copies",
-    "Copies of pageable memory, or copies far slower than pinned ones, cost over 5 % of the step.",
+    "Pageable copies, or copies far slower than pinned ones, cost over 5 % of the step.",
     check};
 
 }  // namespace headway::analyzer
