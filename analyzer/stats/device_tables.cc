@@ -192,7 +192,7 @@ Table device_table(const Trace& trace, const Analysis& analysis) {
                    {"exposed_copy_ns", "Exposed copies", ColumnKind::kDuration},
                    {"idle_ns", "Idle", ColumnKind::kDuration},
                    {"comm_ns", "Communication", ColumnKind::kDuration},
-                   {"overlap_ns", "hidden", ColumnKind::kDuration},
+                   {"overlap_ns", "Hidden", ColumnKind::kDuration},
                    {"kernels", "Kernels", ColumnKind::kCount},
                    {"copies", "Copies", ColumnKind::kCount},
                    {"memsets", "Sets", ColumnKind::kCount}};

@@ -116,7 +116,7 @@ std::string fixes_page() {
              "its kind. *Doubt*: the formula's possible error as a share of the gain; it widens "
              "the interval. Measured errors: [accuracy](../accuracy.md).");
   out +=
-      "\n| fix | for | kind | doubt | what is changed | what no recording shows | headway-train |\n"
+      "\n| fix | for | kind | doubt | what changes | unknown from a recording | headway-train |\n"
       "| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const analyzer::Fix* fix : analyzer::all_fixes())
     out += fmt::format("| `{}` | {} | {} | {:.0f} % | {} | {} | {} |\n", fix->id, fix->rule,

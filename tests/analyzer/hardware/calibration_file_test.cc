@@ -89,8 +89,8 @@ TEST_CASE("a bad file is refused with the place, what was expected and what to d
   CHECK(has(refusal("{\"schema\": 1e400}"), "headway calibrate"));
   CHECK_THROWS_WITH_AS(read_calibration("/dev/zero"), doctest::Contains("is not a regular file"),
                        Error);
-  CHECK(has(refusal_of([](Json& j) { j["version"] = 2; }),
-            "version 2: written by a newer Headway, this one reads up to 1. Update it"));
+  CHECK(
+      has(refusal_of([](Json& j) { j["version"] = 2; }), "version 2: written by a newer Headway"));
   CHECK(has(refusal_of([](Json& j) { j["version"] = "1"; }), "version: expected a whole number"));
   CHECK(has(refusal_of([](Json& j) { j.erase("host"); }), "host: expected, but missing"));
   CHECK(has(refusal_of([](Json& j) { j["devices"] = 3; }), "devices: expected a list"));
