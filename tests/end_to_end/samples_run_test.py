@@ -59,7 +59,9 @@ def pytorch(folder):
     none, four = report("0.sqlite", folder), report("4.sqlite", folder)
     assert none["steps"]["count"] == 40, none["steps"]
     assert found(none, "input-bound")["sub_cause"] == "own-thread"
-    assert four["steps"]["step_cost_ns"] < none["steps"]["step_cost_ns"]
+    assert four["steps"]["count"] == 40, four["steps"]
+    # How much workers gain depends on the machine; that they make the batches does not.
+    assert not [f for f in four["findings"] if f["rule"] == "input-bound" and f["sub_cause"] == "own-thread"], four["findings"][:3]
 
 
 def jax(folder):
