@@ -189,7 +189,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kPageableCopy = {
     "pageable-copy", "Pageable copies",
-    "Pageable copies, or copies far slower than pinned ones, cost over 5 % of the step.",
-    check};
+    "Pageable copies, or copies far slower than pinned ones, cost over 5 % of the step.", check};
 
 }  // namespace headway::analyzer
