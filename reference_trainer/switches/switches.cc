@@ -538,17 +538,17 @@ std::vector<Switch> make_switches() {
       integer({"accumulate", kRanks,
                "Micro batches whose gradients are added up before they are exchanged and applied."},
               &S::accumulate, 1, 1024),
-      choice<Compression>({"compress", kRanks,
-                           "Gradients travel in full, as half floats, as 8-bit integers, as their "
-                           "largest values, or "
-                           "as matrices of low rank; what that leaves out is made good later.",
-                           "comm-exposed"},
-                          &S::compress,
-                          {{"none", Compression::kNone},
-                           {"fp16", Compression::kHalf},
-                           {"int8", Compression::kInt8},
-                           {"dgc", Compression::kDgc},
-                           {"powersgd", Compression::kPowerSgd}}),
+      choice<Compression>(
+          {"compress", kRanks,
+           "Gradients travel in full, as half floats, as 8-bit integers, as their largest values, "
+           "or as low-rank matrices; the error is added to the next step.",
+           "comm-exposed"},
+          &S::compress,
+          {{"none", Compression::kNone},
+           {"fp16", Compression::kHalf},
+           {"int8", Compression::kInt8},
+           {"dgc", Compression::kDgc},
+           {"powersgd", Compression::kPowerSgd}}),
       number({"dgc_density", kRanks, "Share of the values that dgc sends after its warm-up."},
              &S::dgc_density, 0.0001, 1),
       integer({"dgc_warm_up", kRanks, "Steps in which dgc sends more."}, &S::dgc_warm_up, 0,
