@@ -257,8 +257,7 @@ TEST_CASE("gzip, in one member or several, whole or cut, and with something else
   CHECK(load(ContentFile(two, "t.json.gz").path).device_ops.size() == 1);
   CHECK(error_of(ContentFile(gzip("SQLite format 3"), "t.sqlite.gz").path).find("gunzip") !=
         std::string::npos);
-  CHECK(error_of(ContentFile(gzip("epoch 1"), "t.gz").path).find("gunzip -k") !=
-        std::string::npos);
+  CHECK(error_of(ContentFile(gzip("epoch 1"), "t.gz").path).find("gunzip -k") != std::string::npos);
   std::string damaged = whole;
   for (std::size_t i = 40; i < 80; ++i) damaged[i] = static_cast<char>(~damaged[i]);
   CHECK(error_of(ContentFile(damaged, "t.json.gz").path) != "(no error)");
