@@ -30,13 +30,11 @@ using trace::Trace;
 
 void require_events(const Trace& trace) {
   if (trace.event_count() > 0) return;
-  std::string counters = trace.counters.empty()
-                             ? ""
-                             : " It does hold counters and processes: `headway stats` shows them.";
+  std::string counters =
+      trace.counters.empty() ? "" : " It does hold counters and processes: see `headway stats`.";
   fail_input(
-      "{}: holds no events: no range, no API call, no device op was recorded, so there is nothing "
-      "to judge.{} Did the program use NVTX or CUDA, "
-      "and did it run to its first step? See `headway record --help`.",
+      "{}: no events (no range, API call or device op), so there is nothing to judge.{} Did the "
+      "program use NVTX or CUDA, and reach its first step? See `headway record --help`.",
       trace.path, counters);
 }
 

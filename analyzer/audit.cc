@@ -15,31 +15,29 @@ using namespace trace;
 
 constexpr std::array<AuditCheck, static_cast<std::size_t>(Audit::kCount_)> kChecks = {{
     {Audit::kOpWithoutDuration, "op_without_duration", Severity::kInfo,
-     "Device ops start and end in the same nanosecond: they count as work and take no time. Some "
-     "recorders write this for ops that they lost the end of."},
+     "Device ops start and end in the same nanosecond: they count as work but take no time. Some "
+     "recorders write this after losing an op's end."},
     {Audit::kOverlapOnStream, "overlap_on_stream", Severity::kDoubt,
-     "Device ops overlap the op before them on the same stream, where only one can run at a time: "
-     "timestamps are inexact, or programmatic dependent launch let the next begin early. The time "
-     "is "
-     "counted once."},
+     "Device ops overlap on one stream, where only one can run at a time. Either timestamps are "
+     "inexact, or programmatic dependent launch starts ops early. Overlapping time counts once."},
     {Audit::kOpFarTooLong, "op_far_too_long", Severity::kDoubt,
-     "Kernels last over a second and a thousand times longer than the median of the same name: the "
-     "recorder lost their end, or a collective waited for a rank. Look at them before you believe "
-     "the figures."},
+     "Kernels last over a second and 1,000 times longer than the median of the same name: the "
+     "recorder lost their end, or a collective waited for a rank. Check them before you trust the "
+     "figures."},
     {Audit::kCrossingRanges, "crossing_ranges", Severity::kInfo,
-     "Ranges of one thread overlap without one being inside the other: such a range's time belongs "
-     "to the one that began last."},
+     "Ranges on one thread overlap without nesting; overlapping time counts for the range that "
+     "began last."},
     {Audit::kCallsCross, "crossing_calls", Severity::kInfo,
-     "API calls of one thread overlap without one being inside the other: thread ids were used "
-     "again, or clocks were stepped."},
+     "API calls on one thread overlap without nesting: thread ids were reused, or the clock was "
+     "stepped."},
     {Audit::kSharedRank, "shared_rank", Severity::kDoubt,
-     "Processes claim the rank of another process that works on another device: rank figures mix "
-     "them. Were the recordings of several runs put together?"},
+     "Processes on different devices claim the same rank, which mixes rank figures. Were several "
+     "runs recorded together?"},
     {Audit::kCollectiveWithoutOp, "collective_without_op", Severity::kInfo,
-     "Collectives are known from the host only: their time on the device is not told apart from "
-     "other communication."},
+     "Collectives are recorded on the host only: their device time cannot be separated from other "
+     "communication."},
     {Audit::kCounterBackwards, "counter_backwards", Severity::kDoubt,
-     "Samples of a counter go back in time; they are shown as they are."},
+     "Counter samples go back in time; they are shown unchanged."},
 }};
 
 constexpr bool in_enum_order() {

@@ -64,11 +64,10 @@ void add_ends(const Trace& trace, std::vector<Doubt>& doubts) {
     const bool one = processes.size() == 1;
     const std::string when =
         one && first.end ? fmt::format(" after {}", format_duration(*first.end - first.start)) : "";
-    doubts.push_back(
-        {"loss", fmt::format("The run was cut: {} {} ended by {}{}. Everything {} had recorded "
-                             "until then is here; ranges that were open have no end.",
-                             some_of(names), one ? "was" : "were", signal_name(signal), when,
-                             one ? "it" : "they")});
+    doubts.push_back({"loss", fmt::format("The run was cut: {} {} ended by {}{}. Everything {} had "
+                                          "recorded by then is here; open ranges have no end.",
+                                          some_of(names), one ? "was" : "were", signal_name(signal),
+                                          when, one ? "it" : "they")});
   }
   for (const auto& [code, names] : by_code)
     doubts.push_back(
@@ -82,8 +81,8 @@ void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
     doubts.push_back({"info", std::string(kStillRecording)});
   } else if (!trace.complete) {
     doubts.push_back({"loss",
-                      "The recording was cut: the recorder itself ended before it could finish. "
-                      "What it had stored until then is here."});
+                      "The recording was cut: the recorder ended before finishing. All data stored "
+                      "by then is here."});
   }
   add_ends(trace, doubts);
   std::int64_t open = 0;
@@ -94,16 +93,16 @@ void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
                              open == 1 ? "1 range is" : format_count(open) + " ranges are")});
   } else if (open && !trace.meta_value(trace::meta::kScopeEnded).empty()) {
     doubts.push_back(
-        {"info", fmt::format("{} still open where the recording ended, as was chosen.",
+        {"info", fmt::format("{} still open at the chosen end of the recording.",
                              open == 1 ? "1 range was" : format_count(open) + " ranges were")});
   } else if (open)
     doubts.push_back(
-        {"doubt", fmt::format("{} still open when the process ended: it was cut inside, or never "
-                              "ends what it begins.",
+        {"doubt", fmt::format("{} still open when the process ended: it was interrupted, or never "
+                              "closes its ranges.",
                               open == 1 ? "1 range was" : format_count(open) + " ranges were")});
   if (trace.meta_value(trace::meta::kInterrupted) == "1") {
     doubts.push_back(
-        {"doubt", "The run was cut: a signal to the recorder, as of Ctrl-C, ended the recording."});
+        {"doubt", "The run was cut: a signal to the recorder (e.g. Ctrl-C) ended the recording."});
   }
 }
 
@@ -115,9 +114,8 @@ void add_scope(const Trace& trace, std::vector<Doubt>& doubts) {
   if (windows < 2) return;
   doubts.push_back(
       {"info",
-       fmt::format("{} stretches of time were recorded, as was chosen. Figures of steps are right; "
-                   "those over the whole trace (rates, the critical path of the run) count what "
-                   "lies between as empty.",
+       fmt::format("{} time windows were recorded, as requested. Step figures are correct; "
+                   "whole-trace figures (rates, the run's critical path) treat the gaps as empty.",
                    format_count(windows))});
 }
 
@@ -125,24 +123,22 @@ void add_steps(const Trace& trace, const Analysis& analysis, std::vector<Doubt>&
   const Steps& steps = analysis.steps;
   if (steps.source == StepSource::kNone) {
     doubts.push_back(
-        {"doubt",
-         fmt::format("No training steps were found ({}): figures are over the whole trace.",
-                     steps.how)});
+        {"doubt", fmt::format("No training steps were found ({}): figures cover the whole trace.",
+                              steps.how)});
   } else if (steps.steady.empty()) {
     doubts.push_back({"doubt", "No steady step: all steps are first, last, warm-up or cut."});
   } else if (static_cast<std::int64_t>(steps.steady.size()) < kFewSteps) {
     doubts.push_back(
-        {"doubt", fmt::format("Only {} steady step{}: medians are shaky. Record more steps.",
+        {"doubt", fmt::format("Only {} steady step{}: medians are unreliable. Record more steps.",
                               steps.steady.size(), steps.steady.size() == 1 ? "" : "s")});
   }
   if (steps.source != StepSource::kNone && analysis.partitions.empty()) {
-    doubts.push_back({"doubt",
-                      "No device work was launched inside the steps, so where their time went "
-                      "cannot be told."});
+    doubts.push_back(
+        {"doubt", "No device work was launched in the steps, so their time cannot be classified."});
   }
   if (steps.source == StepSource::kPattern) {
-    doubts.push_back({"doubt", fmt::format("The steps were found by repetition: {}. Name them with "
-                                           "--step-range if this is wrong.",
+    doubts.push_back({"doubt", fmt::format("Steps were detected by repetition: {}. If this is "
+                                           "wrong, name them with --step-range.",
                                            steps.how)});
   }
   std::vector<std::string> without;
@@ -152,9 +148,10 @@ void add_steps(const Trace& trace, const Analysis& analysis, std::vector<Doubt>&
   if (!without.empty()) {
     const bool one = without.size() == 1;
     doubts.push_back(
-        {"info", fmt::format("{} {} no device work in the trace: {} steps are told by what the "
-                             "training thread did.",
-                             some_of(without), one ? "has" : "have", one ? "its" : "their")});
+        {"info",
+         fmt::format(
+             "{} {} no device work in the trace: {} steps are based on the training thread.",
+             some_of(without), one ? "has" : "have", one ? "its" : "their")});
   }
 }
 
@@ -175,23 +172,21 @@ void add_coverage(const Trace& trace, const Analysis& analysis, std::vector<Doub
     unknown = std::max(unknown, ratio(partition.per_steady_step[TimeClass::kUnknown],
                                       partition.per_steady_step.total()));
   if (unknown > 0.02)
-    doubts.push_back(
-        {"doubt",
-         fmt::format("{} of the step is idle for reasons that nothing in the trace explains.",
-                     format_percent(unknown))});
+    doubts.push_back({"doubt", fmt::format("{} of the step is idle without a recorded reason.",
+                                           format_percent(unknown))});
   std::vector<std::string> simulated;
   for (const trace::Device& device : trace.devices) {
     if (device.type == trace::DeviceType::kSimulated || device.name.starts_with("Simulated "))
       simulated.push_back(std::to_string(device.ordinal));
   }
   if (simulated.size() == 1)
-    doubts.push_back({"doubt", fmt::format("Device {} is simulated: its times come from a cost "
-                                           "model.",
-                                           simulated.front())});
+    doubts.push_back(
+        {"doubt", fmt::format("Device {} is simulated: a cost model produced its times.",
+                              simulated.front())});
   if (simulated.size() > 1)
-    doubts.push_back({"doubt", fmt::format("{} devices are simulated: their times come from a cost "
-                                           "model.",
-                                           simulated.size())});
+    doubts.push_back(
+        {"doubt", fmt::format("{} devices are simulated: a cost model produced their times.",
+                              simulated.size())});
 }
 
 /// What the recording shows of itself instead of the program, and what recording cost the program.
@@ -215,9 +210,8 @@ void add_recording(const Trace& trace, const Analysis& analysis, std::vector<Dou
   if (host < kMuch || !recorded("with_stack")) return;
   doubts.push_back(
       {"doubt",
-       fmt::format("The profiler recorded Python stacks (with_stack{}), which makes the host "
-                   "slower than it is without: {} of the step is host time that the device waits "
-                   "for, and less of it is real.",
+       fmt::format("The profiler recorded Python stacks (with_stack{}), which slows the host: {} "
+                   "of the step is idle time caused by the host, and a normal run has less.",
                    recorded("record_shapes") ? ", record_shapes" : "", format_percent(host))});
 }
 

@@ -10,7 +10,7 @@ namespace headway::analyzer {
 
 /// Of a live trace.
 inline constexpr std::string_view kStillRecording =
-    "The recording still runs: what is here is what was stored when this was read.";
+    "The recording is still running: this report covers the data stored so far.";
 
 /// What the reader must know before trusting the figures: losses, a cut run, few steps,
 /// unattributed or unexplained time, simulated devices. Worst first.

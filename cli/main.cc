@@ -18,7 +18,7 @@ namespace headway::cli {
 namespace {
 
 constexpr const char* kDescription =
-    "Headway tells what holds each training step back, by how much, and what to do about it.";
+    "Headway shows what limits each training step, by how much, and what to change.";
 
 /// "headway reprot" -> did you mean 'report'?
 std::string unknown_command_hint(const std::string& word,
@@ -44,7 +44,7 @@ std::string unexpected(const CLI::App& app) {
   auto option = std::find_if(rest.begin(), rest.end(), [](const std::string& word) {
     return word.starts_with("-") && word != "--";
   });
-  if (option == rest.end()) return fmt::format("'{}' is one argument too many", rest.front());
+  if (option == rest.end()) return fmt::format("unexpected argument '{}'", rest.front());
   std::vector<std::string> names;
   for (const CLI::Option* known : app.get_options()) {
     for (const std::string& name : known->get_lnames()) names.push_back("--" + name);

@@ -2,6 +2,8 @@
 #   A static library target headway_<name> with alias headway::<name>, where <module> is a folder of
 #   cmake/layers.txt. PUBLIC/PRIVATE name other modules by folder, or external libraries by the short names
 #   of layers.txt; an edge that layers.txt does not allow fails the configure step.
+# headway_sources(<out> <pattern>...)
+#   The sources of folders in which every file belongs to the module; a new file needs no line in CMake.
 # headway_program(<target> MODULE <module> SOURCES ... LINK ...)
 #   An executable of a module, under the same rule.
 
@@ -54,6 +56,11 @@ function(headway_resolve out module)
     endif()
   endforeach()
   set(${out} ${targets} PARENT_SCOPE)
+endfunction()
+
+function(headway_sources out)
+  file(GLOB found CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
+  set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
 function(headway_module module)

@@ -50,20 +50,19 @@ std::string read_file(const std::filesystem::path& path, std::size_t most,
     while (filled < text.size()) {
       const ssize_t got = ::read(file.get(), text.data() + filled, text.size() - filled);
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0)
-        fail_input("{}: cannot be read: {}. {}", name, system_error_text(errno), expected);
+      if (got < 0) fail_input("{}: cannot read: {}. {}", name, system_error_text(errno), expected);
       if (got == 0) break;
       filled += static_cast<std::size_t>(got);
     }
     if (size > most || filled > most)
-      fail_input("{}: is larger than {}, too large for what it should be. {}", name,
+      fail_input("{}: is larger than {}, too large for its kind. {}", name,
                  format_bytes(static_cast<std::int64_t>(most)), expected);
     const bool whole = filled < text.size();
     text.resize(filled);
     if (whole) return text;
     text.resize(most + 1);
     if (::lseek(file.get(), 0, SEEK_SET) != 0)
-      fail_input("{}: changes while it is read. {}", name, expected);
+      fail_input("{}: changed during reading. {}", name, expected);
   }
 }
 

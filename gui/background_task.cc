@@ -34,7 +34,7 @@ struct BackgroundTask::Job {
     try {
       finish(work(cancelled), "");
     } catch (const std::bad_alloc&) {
-      finish(nullptr, "There is not enough memory for this.");
+      finish(nullptr, "Not enough memory.");
     } catch (const std::exception& failure) {
       finish(nullptr, failure.what());
     }

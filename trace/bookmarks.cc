@@ -185,10 +185,10 @@ std::size_t Bookmarks::unite(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error)) return 0;
   if (std::filesystem::file_size(file, error) > kMostFileBytes || error)
-    fail_input("{}: is no file of bookmarks; move it away to make new ones.", file.string());
+    fail_input("{}: not a bookmark file; move it away to create a new one.", file.string());
   std::ifstream in(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) fail_input("{}: the bookmarks cannot be read.", file.string());
+  if (!in) fail_input("{}: cannot read the bookmarks.", file.string());
   std::size_t left_out = 0;
   simdjson::dom::parser parser;
   // Of a JSON file that is cut or broken, too, the lines that are whole are read.
@@ -213,8 +213,7 @@ std::size_t Bookmarks::unite(const std::filesystem::path& file) {
   if (text.starts_with('{') && !parser.parse(text).get(document) &&
       !document["headway_notes"].get(version) && !document["notes"].get(notes)) {
     if (version > kVersion)
-      fail_input("{}: these notes are of a newer Headway; they are left as they are.",
-                 file.string());
+      fail_input("{}: written by a newer Headway; left unchanged.", file.string());
     for (simdjson::dom::element note : notes) {
       std::optional<Bookmark> bookmark = parse_note(note);
       if (bookmark && all_.size() < kMost)
@@ -259,7 +258,7 @@ void Bookmarks::save(const std::filesystem::path& file) {
   if (!out || error) {
     std::error_code ignored;
     std::filesystem::remove(part, ignored);
-    fail_input("{}: the bookmarks cannot be kept. Is there room, and may you write there?",
+    fail_input("{}: cannot save the bookmarks. Check free space and write permission.",
                file.string());
   }
 }

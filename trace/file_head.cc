@@ -16,7 +16,7 @@ std::string read_head(const std::filesystem::path& path, std::size_t most) {
   struct stat info {};
   if (::stat(name.c_str(), &info) != 0) {
     int code = errno;
-    fail_input("{}: {}. Expected a trace file; see `headway record --help` for how to make one.",
+    fail_input("{}: {}. Expected a trace file; `headway record --help` shows how to record one.",
                name, system_error_text(code));
   }
   if (S_ISDIR(info.st_mode)) fail_input("{}: is a folder; expected one trace file.", name);
@@ -24,13 +24,13 @@ std::string read_head(const std::filesystem::path& path, std::size_t most) {
   int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     int code = errno;
-    fail_input("{}: cannot be read: {}.", name, system_error_text(code));
+    fail_input("{}: cannot read: {}.", name, system_error_text(code));
   }
   std::string head(most, '\0');
   ssize_t got = ::pread(fd, head.data(), head.size(), 0);
   int code = errno;
   ::close(fd);
-  if (got < 0) fail_input("{}: cannot be read: {}.", name, system_error_text(code));
+  if (got < 0) fail_input("{}: cannot read: {}.", name, system_error_text(code));
   if (got == 0)
     fail_input(
         "{}: is empty (0 bytes); expected a trace file. Was the recording interrupted before it "

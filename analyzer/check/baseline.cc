@@ -75,22 +75,21 @@ Comparison compare_parts(std::vector<double> before, std::vector<double> after, 
 
 std::vector<Metric> baseline_metrics() {
   std::vector<Metric> out;
-  out.push_back({"vs_baseline.step", "%", "Growth of the step cost over the baseline's.", {}});
-  out.push_back(
-      {std::string(kTypicalStep),
-       "%",
-       "Growth of the typical (median) step over the baseline's; blind to rare slow steps.",
-       {}});
+  out.push_back({"vs_baseline.step", "%", "Growth of the step cost over the baseline.", {}});
+  out.push_back({std::string(kTypicalStep),
+                 "%",
+                 "Growth of the typical (median) step over the baseline; blind to rare slow steps.",
+                 {}});
   for (const auto& [id, group] : kGroups) {
     out.push_back({fmt::format("vs_baseline.group.{}", id),
                    "%",
-                   "Growth of that group's time per step, as a share of the baseline's step cost.",
+                   "Growth of the group's time per step, as a share of the baseline's step cost.",
                    {}});
   }
   for (const TimeClassInfo& c : time_classes()) {
     out.push_back({fmt::format("vs_baseline.class.{}", c.id),
                    "%",
-                   "Growth of that class's time per step, as a share of the baseline's step cost.",
+                   "Growth of the class's time per step, as a share of the baseline's step cost.",
                    {}});
   }
   return out;
@@ -104,7 +103,7 @@ BaselineChange baseline_change(const std::string& metric, const DiffRun& baselin
   BaselineChange result;
   if (before.size() < kMinSteps || after.size() < kMinSteps) {
     result.sentence = fmt::format(
-        "{} and {} steady steps are too few to tell change from noise (at least {} a side)",
+        "{} and {} steady steps are too few to separate change from noise (at least {} per side)",
         before.size(), after.size(), kMinSteps);
     return result;
   }

@@ -65,8 +65,8 @@ class Reader {
     collect(table, "");
     if (budget_.limits.empty())
       fail_input(
-          "{}: holds no limit, so nothing would be checked. Add one, e.g. [step_ms] p50 = \"< "
-          "120\", or let `headway check TRACE --init` write a first one.",
+          "{}: contains no limit. Add one, e.g. [step_ms] p50 = \"< 120\", or let `headway check "
+          "TRACE --init` write a first budget.",
           budget_.path.string());
     std::stable_sort(budget_.limits.begin(), budget_.limits.end(),
                      [](const Limit& a, const Limit& b) { return a.line < b.line; });
@@ -220,7 +220,7 @@ class Reader {
   [[noreturn]] static void fail_bound(const Limit& limit, const Known& known,
                                       const std::string& where) {
     fail_input("{}: {} = '{}': expected {}.", where, limit.metric, limit.text,
-               known.is_baseline ? "how much it may grow, such as \"+3%\""
+               known.is_baseline ? "a growth limit such as \"+3%\""
                : known.is_finding
                    ? "\"forbid\", \"warn\", \"allow\", or a limit such as \"< 10 %\""
                    : "a limit such as \"< 120\", \"<= 5 %\", \">= 95\", or a number");
@@ -240,9 +240,8 @@ void check_depth(const std::filesystem::path& path, std::string_view text) {
     const std::string_view key = content.substr(0, content.find('#'));
     if (std::count(key.begin(), key.end(), '.') > kMostDots)
       fail_input(
-          "{}:{}: keys nested more than {} deep. A budget is two levels: [step_ms] p50 = \"< "
-          "120\"; "
-          "`headway check TRACE --list` shows all metrics.",
+          "{}:{}: keys nested more than {} deep. A budget has two levels: [step_ms] p50 = \"< "
+          "120\"; `headway check TRACE --list` shows all metrics.",
           path.string(), line, kMostDots);
   }
 }

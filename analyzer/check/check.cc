@@ -80,7 +80,7 @@ void check_metric(LimitResult& result, const std::vector<Metric>& known, const C
     result.outcome = outcome_of(result.limit, keeps(result.limit, *result.actual));
   if (result.outcome == Outcome::kCannotTell && result.note.empty()) {
     const Finding* finding = finding_of(result.limit, input.run.analysis);
-    result.note = finding ? finding->claim : "the trace does not hold what this is made of";
+    result.note = finding ? finding->claim : "the trace does not contain the data for this metric";
   }
 }
 

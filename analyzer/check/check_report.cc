@@ -64,8 +64,7 @@ std::string summary(const CheckReport& report) {
       fmt::format("{} of {} limits kept", count(Outcome::kKept), report.results.size());
   if (auto broken = count(Outcome::kBroken)) text += fmt::format(", {} broken", broken);
   if (auto warned = count(Outcome::kWarned)) text += fmt::format(", {} warned", warned);
-  if (auto unknown = count(Outcome::kCannotTell))
-    text += fmt::format(", {} cannot be told", unknown);
+  if (auto unknown = count(Outcome::kCannotTell)) text += fmt::format(", {} unknown", unknown);
   return fmt::format("{}: {}.", report.over ? "Over budget" : "Within budget", text);
 }
 
@@ -170,7 +169,7 @@ std::string check_sarif(const CheckReport& report) {
                               [&](const SarifRule& rule) { return rule.id == id; });
     if (known == rules.end())
       known = rules.insert(rules.end(), {id, "Budget for " + result.limit.metric,
-                                         "The run keeps the limit that the budget sets."});
+                                         "The run keeps the budget's limit."});
     SarifResult item{.rule = static_cast<std::size_t>(known - rules.begin()),
                      .message = one_line(result),
                      .file = report.budget.path.string(),

@@ -32,21 +32,21 @@ void add_steps(const Analysis& analysis, std::vector<Metric>& out) {
     return percentile_sorted(durations, p) * 1e-6;
   };
   out.push_back({"step_ms.p50", "ms",
-                 "Median steady step on the training thread, to the begin of the next one.",
+                 "Median steady step on the training thread, from start to start.",
                  percentile_ms(0.5)});
   out.push_back({"step_ms.p90", "ms", "90th percentile of the steady steps.", percentile_ms(0.9)});
   out.push_back({"step_ms.max", "ms", "Longest steady step.", percentile_ms(1)});
   bool known = !analysis.steps.all.empty() && analysis.median_step.ns > 0;
   out.push_back(
       {"step_cost_ms", "ms",
-       "Wall time of the judged stretch over its steps, slow steps and what lies between "
-       "steps included; of the slowest device.",
+       "Wall time of the judged interval divided by its steps, including slow steps and time "
+       "between steps; on the slowest device.",
        known ? std::optional(analysis.step_cost.per_step().milliseconds()) : std::nullopt});
   out.push_back({"typical_step_ms", "ms",
                  "Median steady step of the slowest device; blind to rare slow steps.",
                  known ? std::optional(analysis.step_cost.typical.milliseconds()) : std::nullopt});
   out.push_back({"samples_per_s", "1/s",
-                 "Samples of all ranks per second, from the step cost; where the batch is known.",
+                 "Samples per second over all ranks, from the step cost; needs a known batch size.",
                  analysis.samples_per_s()});
   out.push_back({"device_step_ms.p50", "ms", "Median steady step on the slowest device.",
                  known ? std::optional(analysis.median_step.milliseconds()) : std::nullopt});
@@ -86,8 +86,7 @@ void add_classes(const Analysis& analysis, std::vector<Metric>& out) {
     exposed = 100 * ratio(worst->per_steady_step.of_group(TimeGroup::kCommunication),
                           worst->per_steady_step.total());
   out.push_back({"comm_exposed_pct", "%",
-                 "Communication that no compute covers, share of the step; as "
-                 "group_pct.communication.",
+                 "Exposed communication, share of the step; same as group_pct.communication.",
                  exposed});
 }
 
@@ -100,15 +99,15 @@ void add_device_view(const Analysis& analysis, std::vector<Metric>& out) {
     DurationNs DeviceView::*whole;
   };
   static constexpr Part kParts[] = {
-      {"compute_pct", "Compute, share of the device's span; the least of all devices.", false,
+      {"compute_pct", "Compute, share of the device's span; minimum over devices.", false,
        &DeviceView::compute, &DeviceView::span},
-      {"exposed_comm_pct", "Communication outside compute, share of the span.", true,
+      {"exposed_comm_pct", "Exposed communication, share of the span.", true,
        &DeviceView::exposed_comm, &DeviceView::span},
-      {"exposed_copy_pct", "Copies outside compute and communication, share of the span.", true,
-       &DeviceView::exposed_copy, &DeviceView::span},
-      {"idle_pct", "Nothing runs, share of the span.", true, &DeviceView::idle, &DeviceView::span},
-      {"overlap_pct", "Communication under compute, share of the communication; the least.", false,
-       &DeviceView::overlap, &DeviceView::comm}};
+      {"exposed_copy_pct", "Exposed copies, share of the span.", true, &DeviceView::exposed_copy,
+       &DeviceView::span},
+      {"idle_pct", "Idle time, share of the span.", true, &DeviceView::idle, &DeviceView::span},
+      {"overlap_pct", "Overlapped communication, share of the communication; minimum over devices.",
+       false, &DeviceView::overlap, &DeviceView::comm}};
   for (const Part& part : kParts) {
     std::optional<double> value;
     for (const DeviceView& view : analysis.device_views) {
@@ -216,7 +215,7 @@ std::vector<Metric> metrics(const trace::Trace& trace, const Analysis& analysis)
   double losses = 0;
   for (const trace::LossCount& loss : trace.losses)
     losses += loss.severity == "loss" ? static_cast<double>(loss.count) : 0;
-  out.push_back({"trace.losses", "count", "Records that were lost.", losses});
+  out.push_back({"trace.losses", "count", "Lost records.", losses});
   out.push_back(
       {"trace.steps", "count", "Steady steps.", static_cast<double>(analysis.steps.steady.size())});
   return out;
@@ -244,7 +243,7 @@ std::optional<double> named_value(const NamedMetricKey& key, const trace::Trace&
                                           : sum_of_kernels(key.name, trace, analysis, names);
   if (!sum.found) {
     std::vector<std::string> near = closest(key.name, names);
-    problem = fmt::format("the steady steps have no {} '{}'{}", key.metric->kind, key.name,
+    problem = fmt::format("the steady steps contain no {} '{}'{}", key.metric->kind, key.name,
                           near.empty() ? "" : fmt::format("; near: {}", fmt::join(near, ", ")));
     return std::nullopt;
   }

@@ -46,9 +46,9 @@ std::string line(const std::string& key, const std::string& value, const std::st
 
 std::string starter_budget(const trace::Trace& trace, const Analysis& analysis) {
   std::string out = fmt::format(
-      "# A budget for `headway check`, made from {}\n# Each limit is what that run did plus a "
-      "margin; the comment says what it did. Tighten what you care about.\n# Legal names: `headway "
-      "check TRACE --list`. How limits are written: docs/user-guide/check.md\n",
+      "# A budget for `headway check`, made from {}\n# Each limit is the value of that run plus a "
+      "margin; the comment gives the value. Tighten what you care about.\n# Metric names: `headway "
+      "check TRACE --list`. Limit syntax: docs/user-guide/check.md\n",
       escape_terminal(trace.path));
   std::vector<Metric> known = metrics(trace, analysis);
   double margin = step_margin(analysis);
@@ -61,10 +61,10 @@ std::string starter_budget(const trace::Trace& trace, const Analysis& analysis) 
     std::string table = metric.name.substr(0, dot);
     std::string key = dot == std::string::npos ? "" : metric.name.substr(dot + 1);
     if (table == "step_cost_ms" && metric.value) {
-      cost = line(table, fmt::format("< {:g}", rounded_up(*metric.value * (1 + margin))),
-                  fmt::format("{:.3f} ms, margin {:.0f} %; slow steps and what lies between steps "
-                              "included",
-                              *metric.value, 100 * margin));
+      cost =
+          line(table, fmt::format("< {:g}", rounded_up(*metric.value * (1 + margin))),
+               fmt::format("{:.3f} ms, margin {:.0f} %; includes slow steps and time between steps",
+                           *metric.value, 100 * margin));
     }
     if (table == "step_ms" && metric.value && key != "max") {
       double of_this = key == "p50" ? margin : 2 * margin;
@@ -89,7 +89,7 @@ std::string starter_budget(const trace::Trace& trace, const Analysis& analysis) 
     else if (finding.status == Status::kFine)
       findings += line(rule, "forbid", "fine in that run");
     else
-      findings += "# " + line(rule, "forbid", "that run cannot tell");
+      findings += "# " + line(rule, "forbid", "unknown in that run");
   }
   // Before the first table: what follows one belongs to it.
   if (!cost.empty()) out += "\n" + cost;
@@ -102,10 +102,10 @@ std::string starter_budget(const trace::Trace& trace, const Analysis& analysis) 
         "\n[finding]                          # \"forbid\", \"warn\", \"allow\", or percent of the "
         "step\n" +
         findings;
-  out += "\n[trace]\nlosses = 0                         # records that were lost\n";
+  out += "\n[trace]\nlosses = 0                         # lost records\n";
   out +=
-      "\n# Against another run, with --baseline base.sqlite: fails when the step cost "
-      "grew significantly and by more.\n# [vs_baseline]\n# step = \"+3%\"\n";
+      "\n# Against another run, with --baseline base.sqlite: fails on significant growth of the "
+      "step cost beyond the limit.\n# [vs_baseline]\n# step = \"+3%\"\n";
   return out;
 }
 

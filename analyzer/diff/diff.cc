@@ -46,12 +46,12 @@ std::vector<std::string> doubts_of(const Diff& d) {
   std::vector<std::string> doubts;
   for (const Difference& one : d.differences) {
     if (one.what == "device") {
-      doubts.push_back(fmt::format(
-          "Other devices: {} in A, {} in B. What follows compares machines as well as programs.",
-          one.a, one.b));
+      doubts.push_back(
+          fmt::format("Different devices: {} in A, {} in B. The comparison includes the machines.",
+                      one.a, one.b));
     } else if (one.what == "ranks") {
       doubts.push_back(fmt::format(
-          "{} ranks in A, {} in B: communication and the work of each rank differ by that alone.",
+          "{} ranks in A, {} in B: communication and work per rank differ for this reason alone.",
           one.a, one.b));
     } else {
       doubts.push_back(
@@ -60,17 +60,17 @@ std::vector<std::string> doubts_of(const Diff& d) {
   }
   const std::optional<CommonWork> common = common_work(d.table("ops"));
   if (common && (common->of_a < kSameWork || common->of_b < kSameWork)) {
-    doubts.push_back(fmt::format(
-        "The sides have little work in common: {} of A's device time and {} of B's are in ops that "
-        "both have. They may be different programs.",
-        format_percent(common->of_a), format_percent(common->of_b)));
+    doubts.push_back(
+        fmt::format("The sides share little work: ops in both account for only {} of A's device "
+                    "time and {} of B's. They may be different programs.",
+                    format_percent(common->of_a), format_percent(common->of_b)));
   }
   if (d.steps_a == 0 || d.steps_b == 0) {
     std::string_view who = d.steps_a ? "B has" : d.steps_b ? "A has" : "Both sides have";
-    doubts.push_back(fmt::format(
-        "{} no steady steps, so whole spans are compared: they depend on how long was recorded. "
-        "--step-range names the range that is a step.",
-        who));
+    doubts.push_back(
+        fmt::format("{} no steady steps, so the comparison uses whole spans, which depend on the "
+                    "recording length. Name the step range with --step-range.",
+                    who));
   }
   return doubts;
 }

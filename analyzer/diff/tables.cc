@@ -202,8 +202,8 @@ Table class_table(DiffSide a, DiffSide b) {
 /// The device's whole span, which needs no steps.
 Table device_view_table(const DiffRun& a, const DiffRun& b) {
   Table table{"device_view",
-              "The device over its whole span",
-              "first run of each side, first device; without looking at steps",
+              "Whole-span device view",
+              "first run of each side, first device; ignores steps",
               {},
               {}};
   table.columns = {
@@ -227,7 +227,7 @@ Table device_view_table(const DiffRun& a, const DiffRun& b) {
 
 /// Steps with the same number beside each other: where one run stalls and the other does not.
 Table step_pairs(const DiffRun& a, const DiffRun& b) {
-  Table table{"steps", "Steps with the same number", "first run of each side", {}, {}};
+  Table table{"steps", "Same step in both runs", "first run of each side", {}, {}};
   table.columns = {{"step", "Step", ColumnKind::kCount},
                    {"a_ns", "A", ColumnKind::kDuration},
                    {"b_ns", "B", ColumnKind::kDuration},
@@ -306,7 +306,7 @@ Table changed_rows(Table table) {
   const std::size_t out = table.rows.size() - left;
   if (out == 0) return table;
   table.note += left == 0 ? fmt::format("; none of {} changed", out)
-                          : fmt::format("; {} more did not change", out);
+                          : fmt::format("; {} more unchanged", out);
   table.rows.resize(left);
   return table;
 }

@@ -29,7 +29,7 @@ std::string percent_text(double share) {
 }
 
 std::string test_text(const Comparison& c) {
-  return c.between_runs ? std::string("variance between runs included") : p_text(c.p_value);
+  return c.between_runs ? std::string("including variance between runs") : p_text(c.p_value);
 }
 
 DiffVerdict verdict_of(const Comparison& c, double noise) {
@@ -57,7 +57,7 @@ std::string typical_text(const Diff& d) {
     case DiffVerdict::kSame:
       return fmt::format("Typical step unchanged ({})", times);
     case DiffVerdict::kInconclusive:
-      return fmt::format("Typical step {}: no change is told from noise ({})", times, figures);
+      return fmt::format("Typical step {}: no change beyond noise ({})", times, figures);
     case DiffVerdict::kFaster:
     case DiffVerdict::kSlower:
       break;
@@ -101,7 +101,7 @@ std::string sentence_of(const Diff& d, double noise) {
       break;
     }
     case DiffVerdict::kSame:
-      out = fmt::format("No difference that matters: {}; {}.", cost_text(d), power_text(c, noise));
+      out = fmt::format("No relevant difference: {}; {}.", cost_text(d), power_text(c, noise));
       break;
     case DiffVerdict::kInconclusive:
       out = fmt::format("Inconclusive: {}; only {}.", cost_text(d), power_text(c, noise));
@@ -121,7 +121,7 @@ std::string headline_of(const Diff& d) {
     case DiffVerdict::kSlower:
       return fmt::format("B is slower by {:.2f}×: {}.", c.b / std::max(1.0, c.a), step);
     case DiffVerdict::kSame:
-      return fmt::format("No difference that matters: {}.", step);
+      return fmt::format("No relevant difference: {}.", step);
     case DiffVerdict::kInconclusive:
       return fmt::format("Inconclusive: {}.", step);
   }
@@ -137,9 +137,9 @@ std::string p_text(double p) {
 std::string power_text(const Comparison& c, double noise) {
   constexpr double kUseless = 10;
   const double least = std::max(c.minimum_detectable, noise);
-  if (!(least < kUseless)) return "a change tenfold would be found";
+  if (!(least < kUseless)) return "only tenfold changes are detectable";
   // What rounds to nothing is still not nothing.
-  return fmt::format("a change of {:.1f} % would be found", std::max(0.1, 100 * least));
+  return fmt::format("changes of {:.1f} % or more are detectable", std::max(0.1, 100 * least));
 }
 
 void judge(Diff& d, bool comparable, double noise) {
@@ -150,12 +150,11 @@ void judge(Diff& d, bool comparable, double noise) {
     d.sentence = fmt::format("Inconclusive: no steps to compare. The spans are {} and {}.",
                              time_text(c.a), time_text(c.b));
   } else if (!comparable) {
-    d.sentence =
-        fmt::format("Inconclusive: the sides ran on different kinds of devices; {}.", cost_text(d));
+    d.sentence = fmt::format("Inconclusive: different kinds of devices; {}.", cost_text(d));
   } else if (d.steps_a < kMinSteps || d.steps_b < kMinSteps) {
     d.sentence = fmt::format(
-        "Inconclusive: {} and {} steady steps are too few to tell change from noise (at least {} a "
-        "side).",
+        "Inconclusive: {} and {} steady steps are too few to separate change from noise (at least "
+        "{} per side).",
         d.steps_a, d.steps_b, kMinSteps);
   } else {
     d.verdict = verdict_of(c, noise);

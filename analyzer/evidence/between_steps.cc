@@ -15,7 +15,7 @@ namespace {
 
 using trace::RangeId;
 
-/// The cause that a segment tells; kOther of all that is a step's own, too.
+/// Visits the segments before a step that lie between steps.
 template <class Visit>
 void for_each_between(const DevicePartition& partition, const DeviceStep& step, Visit visit) {
   for (std::uint32_t i = 0; i < step.segment_count; ++i) {
@@ -47,7 +47,7 @@ void find_occasions(const RuleContext& context, BetweenCause cause, BetweenWork&
   }
 }
 
-/// 0 where it varies or is seen too seldom.
+/// 0 if it varies or occurs too rarely.
 std::int64_t period(const std::vector<BetweenWork::Occasion>& occasions) {
   if (occasions.size() < 3) return 0;
   const std::int64_t first = occasions[1].step - occasions[0].step;
@@ -112,7 +112,7 @@ std::vector<Evidence> occasions_of(const RuleContext& context, const BetweenWork
   std::vector<Evidence> list;
   for (const BetweenWork::Occasion& one : longest)
     list.push_back({one.where, EventRef::of(one.range),
-                    fmt::format("'{}' after the begin of step {} takes {}",
+                    fmt::format("'{}' after the start of step {} takes {}",
                                 name_of(context.trace, EventRef::of(one.range)), one.step,
                                 format_duration(one.time))});
   return list;

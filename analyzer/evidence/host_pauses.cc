@@ -17,7 +17,7 @@ using trace::RangeId;
 constexpr double kMads = 5;
 constexpr double kLeastOfStep = 0.1;
 
-/// Where the device waits in a segment for what the host does between steps, and no range names; empty: it does not.
+/// The segment's interval if the device waits for unnamed host work between steps; else empty.
 Interval unnamed_between(const Segment& segment, const RangeNames& names) {
   if (segment.host_class() != TimeClass::kBetweenSteps) return {};
   const bool ranged = segment.cause.kind == EventRef::Kind::kRange;
@@ -25,8 +25,8 @@ Interval unnamed_between(const Segment& segment, const RangeNames& names) {
   return segment.interval;
 }
 
-/// The same of what the host does in the step. Ranges of the step and of its phases say nothing; what lies in another one is
-/// that one's work, and host-bound names it.
+/// The same for host work inside the step. Ranges of the step and its phases do not name the work; any other range does, and
+/// host-bound reports it.
 Interval unnamed_inside(const trace::Trace& trace, const Segment& segment, RangeId step) {
   if (segment.host_class() != TimeClass::kHostOther) return {};
   if (segment.cause.kind != EventRef::Kind::kRange) return segment.interval;
@@ -38,7 +38,7 @@ Interval unnamed_inside(const trace::Trace& trace, const Segment& segment, Range
   return is_part_of_step ? segment.interval : Interval{};
 }
 
-/// Adds up what lies before one step and in it.
+/// Sum of the unnamed host time before and in one step.
 class Sum {
  public:
   void add(const Segment& segment, Interval where, bool inside) {
@@ -76,7 +76,7 @@ HostPauses::Pause unnamed_in(const RuleContext& context, const DevicePartition& 
   return sum.pause();
 }
 
-/// True where so many steps have far more of the host's time in them than the others that step-outlier cannot speak of them.
+/// True if too many steps have excess host time for step-outlier to report them.
 bool pauses_inside(const RuleContext& context, const DevicePartition& partition) {
   std::vector<double> lengths;
   std::vector<double> inside;
@@ -165,7 +165,7 @@ HostPauses find_host_pauses(const RuleContext& context) {
 }
 
 bool has_pause_each_step(const RuleContext& context, const HostPauses& of) {
-  // A device idles there; a thread without one computes, too.
+  // A device idles in this time; a thread without a device also computes.
   constexpr double kOfThread = 0.2;
   return of.partition && ratio(of.usual, context.step) >=
                              (of.partition->device.valid() ? kFindingShare : kOfThread);

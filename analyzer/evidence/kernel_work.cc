@@ -84,12 +84,11 @@ std::string describe(const KernelWork& work) {
                         family_label(static_cast<KernelFamily>(order[i])));
   }
   if (work.matrix().ns > 0) {
-    text += fmt::format("; of its matrix work, {} runs on tensor cores",
+    text += fmt::format("; {} of its matrix work runs on tensor cores",
                         format_percent(ratio(work.matrix_tensor, work.matrix())));
     // What is not recognised is neither: it has its own share.
     const double unsaid = ratio(work.matrix_unsaid, work.matrix());
-    if (unsaid >= kWorthNaming)
-      text += fmt::format(", and of {} the name does not tell", format_percent(unsaid));
+    if (unsaid >= kWorthNaming) text += fmt::format(", unknown for {}", format_percent(unsaid));
   }
   return text;
 }

@@ -73,7 +73,7 @@ OptimizerCalls find_optimizer_calls(const RuleContext& context) {
   OptimizerCalls calls;
   calls.flags = context.trace.setting("optimizer");
   if (calls.flags.empty()) {
-    calls.missing = "nothing says which optimizer updates how many parameters";
+    calls.missing = "the optimizer and its parameter count are unknown";
     return calls;
   }
   calls.name = calls.flags.substr(0, calls.flags.find(' '));
@@ -82,13 +82,13 @@ OptimizerCalls find_optimizer_calls(const RuleContext& context) {
   find_thread(context, calls);
   const auto known = std::ranges::find(kKnown, calls.name, &Implementations::optimizer);
   if (!calls.partition || value_of(calls.flags, "device") != "cpu") {
-    calls.missing = "the optimizer does not update on processors";
+    calls.missing = "the optimizer does not update on the CPU";
   } else if (value_of(calls.flags, "fused") == "True") {
-    calls.missing = "the optimizer is fused already";
+    calls.missing = "the optimizer is already fused";
   } else if (known == kKnown.end()) {
-    calls.missing = "the optimizer has no fused implementation for processors that is known";
+    calls.missing = "the optimizer has no known fused implementation for CPUs";
   } else if (!is_recent(context.trace.setting("torch"))) {
-    calls.missing = "PyTorch has fused optimizers for processors from 2.4 on";
+    calls.missing = "PyTorch has fused CPU optimizers since 2.4";
   }
   if (!calls.missing.empty()) return calls;
   const bool foreach = value_of(calls.flags, "foreach") == "True";

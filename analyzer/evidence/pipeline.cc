@@ -204,9 +204,9 @@ PipelineStage stage_of_messages(const std::vector<StepMessage>& messages, std::i
 }
 
 std::string_view why_not_whole(const Pipeline& pipeline) {
-  if (pipeline.stages.empty()) return "no rank passes micro batches on to another one";
+  if (pipeline.stages.empty()) return "no rank passes micro batches to another";
   if (!pipeline.whole)
-    return "the other stages are not in this recording: record all ranks into one file";
+    return "the recording lacks the other stages: record all ranks into one file";
   return {};
 }
 

@@ -60,7 +60,7 @@ void set_aside(std::vector<Finding>& findings, const GraphCapture& capture) {
     unknown.rule = finding.rule;
     unknown.title = finding.title;
     unknown.status = Status::kCannotTell;
-    unknown.claim = "The recording is of a graph capture: what it captures did not run.";
+    unknown.claim = "The recording shows a graph capture: the captured work did not run.";
     finding = std::move(unknown);
   }
 }

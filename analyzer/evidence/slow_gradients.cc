@@ -132,7 +132,7 @@ Gradients measure_gradients(const RuleContext& context, const DevicePartition& d
     Interval where = ops.interval(convolution.longest);
     if (longest.wants(where.length()))
       longest.add(where, convolution.longest,
-                  fmt::format("{:.1f} times as long as the forward pass: {}",
+                  fmt::format("{:.1f} times the forward pass: {}",
                               static_cast<double>(convolution.gradient.ns) /
                                   static_cast<double>(convolution.forward.ns),
                               short_name(context, convolution.longest)));

@@ -107,8 +107,8 @@ class Collector {
     Interval where{all.start[ops[begin_].value], all.end[ops[end - 1].value]};
     if (evidence_.wants(where.length()))
       evidence_.add(where, ops[begin_],
-                    fmt::format("{}: {}, of it {} recoverable", text_of(kind_),
-                                format_duration(time_), format_duration(saved)));
+                    fmt::format("{}: {}, {} recoverable", text_of(kind_), format_duration(time_),
+                                format_duration(saved)));
   }
 
   const RuleContext& context_;

@@ -6,13 +6,12 @@
 
 #include "analyzer/evidence/device_streams.h"
 
-/// Chains of memory-bound kernels told from the order on a stream, where no op graph says what hands
-/// its result to what.
+/// Chains of memory-bound kernels, found by stream order for traces without an op graph.
 namespace headway::analyzer {
 
-/// Per counted step. A chain is a run of memory-bound kernels on one stream, in one phase, at most
-/// eight of them and at most one that reduces (norms, sums, softmax), since one kernel can hold no
-/// more; kernels of the update are left out.
+/// Per counted step. A chain is a run of memory-bound kernels on one stream and in one phase: at most
+/// eight, with at most one reduction (norms, sums, softmax), the limit of one fused kernel. Update
+/// kernels are excluded.
 struct StreamChains {
   DurationNs recoverable;  ///< all but the longest kernel of each chain: a fused one takes as long
   DurationNs time;

@@ -119,6 +119,7 @@ Finding cannot_tell(const Rule& rule, std::string what_is_missing) {
 }
 
 std::string of_step(const RuleContext& context, DurationNs time, DurationNs step) {
+  if (time.ns == 0) return "none";
   return fmt::format("{} of the {} {} ({})", format_duration(time), format_duration(step),
                      context.steps.all.empty() ? "span" : "step",
                      format_percent(ratio(time, step)));

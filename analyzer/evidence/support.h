@@ -37,7 +37,7 @@ Finding found(const Rule& rule, DurationNs recoverable_per_step, const RuleConte
 Finding fine(const Rule& rule, std::string what_was_checked);
 Finding cannot_tell(const Rule& rule, std::string what_is_missing);
 
-/// "12.3 ms of the 100 ms step (12.3 %)"; without steps the unit is the span of the device.
+/// "12.3 ms of the 100 ms step (12.3 %)", "none" for no time; without steps the unit is the span of the device.
 std::string of_step(const RuleContext& context, DurationNs time, DurationNs step);
 /// "per step", or "in all" without steps.
 std::string_view per_step(const RuleContext& context);

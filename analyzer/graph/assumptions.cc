@@ -56,19 +56,18 @@ std::vector<Assumption> assumptions_of(const DependencyGraph& graph) {
       has(EdgeKind::kHostSync), "sync", "wake-up of a waiting call",
       [](const DeviceDelays& d) -> const Delay& { return d.sync; }, median);
   if (calibration.blocking_call_used)
-    add("blocking_call", "blocking call that need not wait", calibration.blocking_call,
+    add("blocking_call", "blocking call without a wait", calibration.blocking_call,
         calibration.blocking_call.p50, -1, all);
   if (has(EdgeKind::kBatch))
-    add("batch", "hand-over of a batch", calibration.batch, calibration.batch.p50, -1, all);
+    add("batch", "handover of a batch", calibration.batch, calibration.batch.p50, -1, all);
   return all;
 }
 
 std::string to_text(const Assumption& one) {
-  return fmt::format("{} {}: {}; this recording {}", one.label, format_duration(one.value),
-                     one.source,
-                     one.seen == 0   ? "never shows it"
-                     : one.seen == 1 ? "shows it once only"
-                                     : fmt::format("shows it {} times only", one.seen));
+  return fmt::format("{} {}: {}; {}", one.label, format_duration(one.value), one.source,
+                     one.seen == 0   ? "not in this recording"
+                     : one.seen == 1 ? "only once in this recording"
+                                     : fmt::format("only {} times in this recording", one.seen));
 }
 
 }  // namespace headway::analyzer

@@ -150,7 +150,7 @@ Calibration calibrate_device_delays(const Trace& trace, const MachineFacts& mach
     const DurationNs least = delays.launch.p5;
     delays.graph_launch =
         delay_of(samples[d].graph_launch,
-                 {least, least, least, 0, 0, FactOrigin::kDefault, "default: that of a kernel"});
+                 {least, least, least, 0, 0, FactOrigin::kDefault, "default: same as a kernel"});
     delays.stream =
         stream_delay(samples[d], delays.launch.p50,
                      cuda ? delay_of(machine.of(device, MachineFigure::kKernelGap), kCudaStream)

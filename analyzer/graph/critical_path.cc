@@ -165,23 +165,23 @@ void add_up(CriticalPath& path) {
 std::span<const PathKindInfo, kPathKindCount> path_kinds() {
   static constexpr std::array<PathKindInfo, kPathKindCount> kKinds = {{
       {PathKind::kHost, "host", "Host",
-       "The program's own work on a host thread, launches included."},
+       "The program's own work on a host thread, including launches."},
       {PathKind::kInput, "input", "Input",
-       "Making a batch, or waiting for one whose maker is unknown."},
+       "Making a batch, or waiting for a batch of unknown origin."},
       {PathKind::kAllocator, "allocator", "Allocator", "Calls that allocate or free memory."},
       {PathKind::kSync, "sync", "Host sync",
-       "From the end of device work to the return of the host call that waited for it, and that "
-       "call's own cost."},
+       "From the end of device work to the return of the waiting host call, including that call's "
+       "overhead."},
       {PathKind::kLaunch, "launch", "Launch latency",
-       "From a launch call to the start of its op, up to what launches take in this trace."},
+       "From a launch call to the start of its op, up to this trace's usual launch latency."},
       {PathKind::kCompute, "compute", "Compute", "Kernels and memory sets."},
       {PathKind::kCommunication, "communication", "Communication",
        "Collectives and transfers between devices."},
       {PathKind::kCopy, "copy", "Copies", "Copies to, from and on the device."},
       {PathKind::kDeviceGap, "device_gap", "Device front end",
-       "Between two ops of which the second was ready, up to what that takes in this trace."},
+       "Between two ops of which the second was ready, up to this trace's usual gap."},
       {PathKind::kUnexplained, "unexplained", "Unexplained",
-       "Delays beyond the usual of which the recording shows no cause."},
+       "Delays beyond the usual, without a recorded cause."},
   }};
   return kKinds;
 }

@@ -62,7 +62,7 @@ class Reader {
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
   [[noreturn]] void refuse(const std::string& place, const std::string& what) const {
-    fail_input("{}: {}: {}. Run `headway calibrate` again to write it anew.", file_,
+    fail_input("{}: {}: {}. Run `headway calibrate` again to rewrite it.", file_,
                shorten(escape_terminal(place), 100), what);
   }
 
@@ -176,13 +176,13 @@ Json parse(const std::filesystem::path& file, const std::string& name) {
     return Json::parse(text);
   } catch (const Json::parse_error& bad) {
     fail_input(
-        "{}: byte {} of {}: not JSON, or cut off; expected what `headway calibrate` writes. Run it "
-        "again to write the file anew.",
+        "{}: byte {} of {}: not JSON, or cut off; expected output of `headway calibrate`. Run it "
+        "again to rewrite the file.",
         name, bad.byte, text.size());
   } catch (const Json::exception&) {  // 1e400
     fail_input(
-        "{}: holds a number beyond any; expected what `headway calibrate` writes. Run it again to "
-        "write the file anew.",
+        "{}: contains a number out of range; expected output of `headway calibrate`. Run it again "
+        "to rewrite the file.",
         name);
   }
 }
@@ -219,11 +219,12 @@ MachineCalibration read_calibration(const std::filesystem::path& file) {
   const Json json = parse(file, name);
   const Reader reader(name);
   if (!json.is_object() || json.value("schema", Json()) != kSchema)
-    reader.refuse("schema", fmt::format("expected \"{}\": this is no calibration", kSchema));
+    reader.refuse("schema",
+                  fmt::format("expected \"{}\": this is not a calibration file", kSchema));
   if (const std::int64_t version = reader.count(json, "", "version"); version > kCalibrationVersion)
     fail_input(
-        "{}: version {}: written by a newer Headway, this one reads up to {}. Update it, or run "
-        "its own `headway calibrate`.",
+        "{}: version {}: written by a newer Headway; this one reads up to {}. Update it, or run "
+        "this version's `headway calibrate`.",
         name, version, kCalibrationVersion);
   MachineCalibration result;
   result.measured = reader.text(json, "", "measured");

@@ -103,7 +103,7 @@ Trace rank_of_file(const Trace& trace, const RankSummary& rank) {
     // Containers number their processes alike.
     if (!its || candidate.identity.rank == rank.identity.rank) its = &candidate;
   }
-  if (!its) fail_input("{}: changed while it was read.", rank.file);
+  if (!its) fail_input("{}: changed during reading.", rank.file);
   return take_rank(trace, its->main, ranks);
 }
 

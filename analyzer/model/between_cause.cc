@@ -7,7 +7,7 @@ namespace {
 using enum BetweenCause;
 
 constexpr std::array<BetweenCauseInfo, kBetweenCauseCount> kCauses = {{
-    {kOther, "other", "no range says what"},
+    {kOther, "other", "outside all ranges"},
     {kEvaluation, "evaluation", "evaluation"},
     {kCheckpoint, "checkpoint", "checkpoints"},
     {kLogging, "logging", "logging"},

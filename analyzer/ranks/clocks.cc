@@ -81,16 +81,15 @@ void fit(const std::vector<Point>& points, HostClock& clock) {
     return v < p.low - slack || v > p.high + slack;
   });
   if (static_cast<double>(broken) > kViolationsAllowed * static_cast<double>(points.size())) {
-    clock.why_not =
-        fmt::format("{} of {} collectives would end on one rank before another has begun", broken,
-                    points.size());
+    clock.why_not = fmt::format("{} of {} collectives would end on one rank before another begins",
+                                broken, points.size());
     return;
   }
   // A residual as long as the collectives themselves says that the ends do not belong together.
   std::vector<double> widths;
   for (const Point& p : points) widths.push_back((p.high - p.low) / 2);  // both durations, halved
   if (static_cast<double>(clock.residual.ns) > median(widths)) {
-    clock.why_not = fmt::format("the ends of collectives scatter by {}, more than they last",
+    clock.why_not = fmt::format("collective ends scatter by {}, more than their duration",
                                 format_duration(clock.residual));
     return;
   }
@@ -137,8 +136,7 @@ class Aligner {
   void group_by_host() {
     bool trust_names = true;
     if (same_host_disagrees()) {
-      clocks_.doubt =
-          "Ranks that name the same host have clocks that disagree; each is aligned by itself.";
+      clocks_.doubt = "Ranks on the same host have different clocks; each is aligned separately.";
       trust_names = false;
     }
     std::map<std::string, std::uint32_t> known;

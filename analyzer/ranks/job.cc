@@ -26,8 +26,8 @@ void sort_and_check(std::vector<RankSummary>& ranks) {
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     if (ranks[i].identity.rank != ranks[i - 1].identity.rank) continue;
     fail_input(
-        "{} and {}: both are rank {}. A job has one recording of each rank; to compare two runs "
-        "use `headway diff`.",
+        "{} and {}: both are rank {}. A job has one recording per rank; to compare two runs, use "
+        "`headway diff`.",
         ranks[i - 1].file, ranks[i].file, ranks[i].identity.rank);
   }
 }

@@ -21,15 +21,16 @@ void add_identity(JobAnalysis& job) {
                          [&](const RankSummary& rank) { return rank.identity.source == source; });
   };
   if (auto named = count(RankSource::kFileName))
-    doubt(job, fmt::format("{} of {} traces do not say their rank: it is taken from the file name.",
-                           named, job.ranks.size()));
+    doubt(job,
+          fmt::format("{} of {} traces do not record their rank; it is taken from the file name.",
+                      named, job.ranks.size()));
   if (auto guessed = count(RankSource::kOrder))
-    doubt(job, fmt::format("{} of {} ranks are numbered by their place among the files and "
-                           "processes: neither the trace nor the file name tells.",
+    doubt(job, fmt::format("{} of {} ranks are numbered by file and process order: neither trace "
+                           "nor file name gives the rank.",
                            guessed, job.ranks.size()));
   if (static_cast<std::size_t>(job.world_size) > job.ranks.size())
-    doubt(job, fmt::format("{} of {} ranks are here. Who arrives last, and how long a transfer "
-                           "takes, is judged among these alone.",
+    doubt(job, fmt::format("{} of {} ranks are here. Last arrivals and transfer times are judged "
+                           "among these only.",
                            job.ranks.size(), job.world_size));
 }
 
@@ -51,17 +52,16 @@ void add_matching(JobAnalysis& job) {
     if (group.unmatched) short_ones.push_back(&group);
   }
   if (rows == 0) {
-    doubt(job,
-          "No communication of any rank is in the traces: waits between ranks cannot be told.");
+    doubt(job, "The traces contain no communication: waits between ranks are unknown.");
     return;
   }
   if (!by_order.empty()) {
     std::size_t more = by_order.size() > 3 ? by_order.size() - 3 : 0;
     by_order.resize(std::min<std::size_t>(3, by_order.size()));
-    doubt(job, fmt::format("Matched by their order in the step, as no sequence number was "
-                           "recorded: {}{}.",
-                           fmt::join(by_order, ", "),
-                           more ? fmt::format(" and {} more groups", more) : ""));
+    doubt(job,
+          fmt::format(
+              "Matched by order in the step, because no sequence numbers were recorded: {}{}.",
+              fmt::join(by_order, ", "), more ? fmt::format(" and {} more groups", more) : ""));
   }
   if (unmatched) {
     std::stable_sort(short_ones.begin(), short_ones.end(),
@@ -73,8 +73,8 @@ void add_matching(JobAnalysis& job) {
                       format_count(short_ones[0]->unmatched), group_label(short_ones[0]->group)));
   }
   for (const std::string& name : job.matching.ambiguous)
-    doubt(job, fmt::format("Communicator '{}' is used by more ranks than it has members: several "
-                           "groups share the name, so its collectives are not matched.",
+    doubt(job, fmt::format("More ranks use communicator '{}' than it has members: several groups "
+                           "share the name, so its collectives are not matched.",
                            name));
 }
 
@@ -90,8 +90,8 @@ void add_clocks(JobAnalysis& job) {
   if (!first) return;
   std::sort(refused.begin(), refused.end());
   bool one = first->ranks.size() == refused.size();
-  doubt(job, fmt::format("The clock{} of {} cannot be aligned with that of {}: {}{}. What needs no "
-                         "common clock is printed all the same.",
+  doubt(job, fmt::format("The clock{} of {} cannot be aligned with that of {}: {}{}. Figures that "
+                         "need no common clock are still printed.",
                          one ? "" : "s", rank_list(job, refused),
                          rank_list(job, job.clocks.hosts.front().ranks),
                          one ? "" : fmt::format("on {}, ", rank_list(job, first->ranks)),
@@ -122,7 +122,7 @@ void add_ranks_own(JobAnalysis& job) {
     }
   }
   if (ranks_of.size() > shown)
-    doubt(job, fmt::format("{} more doubts on single ranks: see the report of each.",
+    doubt(job, fmt::format("{} more doubts on single ranks: see each rank's report.",
                            ranks_of.size() - shown));
 }
 

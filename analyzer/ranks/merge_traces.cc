@@ -257,16 +257,14 @@ std::vector<DurationNs> shifts_of(std::vector<Trace>& traces) {
     for (std::size_t i = 0; i < traces.size(); ++i)
       shifts[i] = {traces[i].start_utc_ns - traces[0].start_utc_ns};
     if (hosts.size() > 1)
-      traces[0].losses.push_back(
-          {"clocks_of_hosts", "doubt",
-           "The recordings come from several hosts and are placed by their wall clocks: compare "
-           "times of different hosts with care (hosts)",
-           static_cast<std::int64_t>(hosts.size())});
+      traces[0].losses.push_back({"clocks_of_hosts", "doubt",
+                                  "The recordings come from several hosts and are placed by wall "
+                                  "clock: compare times between hosts with care (hosts)",
+                                  static_cast<std::int64_t>(hosts.size())});
   } else {
     traces[0].losses.push_back({"begin_together", "doubt",
-                                "The recordings do not say when they were made, or were not made "
-                                "at the same time: they are "
-                                "shown as if they had begun together (recordings)",
+                                "The recordings have unknown or different start times: they are "
+                                "shown as if they began together (recordings)",
                                 static_cast<std::int64_t>(traces.size())});
   }
   return shifts;

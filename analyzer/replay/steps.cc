@@ -97,8 +97,8 @@ void offer_points(const Program& program, const DevicePartition& partition,
 
 std::string what_is_missing(const Trace& trace) {
   if (trace.device_ops.size() > 0 && trace.calls.size() == 0)
-    return "the recording holds work on the device only, not the calls that launched it; record "
-           "the CUDA API as well";
+    return "the recording contains only device work, not the launch calls; record the CUDA API as "
+           "well";
   return {};
 }
 
@@ -127,8 +127,7 @@ MarkedSteps mark_steps(const Program& program, const Steps& steps,
   for (const Step& step : steps.all) threads.insert(step.thread);
   offer_points(program, *slowest, threads, last);
   if (!last.finish()) {
-    marked.missing =
-        "the training thread makes no calls of a device, so nothing tells what waits for what";
+    marked.missing = "the training thread makes no device calls, so dependencies are unknown";
     return marked;
   }
   for (const DeviceStep& step : slowest->steps) {

@@ -52,7 +52,7 @@ std::string critical_path_sentence(const Analysis& analysis) {
     if (share < 0.01) break;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", format_percent(share), info(kind).label);
   }
-  return fmt::format("{} ({} of it rests on conclusions from the schedule)", out,
+  return fmt::format("{} ({} of it inferred from the schedule)", out,
                      format_percent(ratio(path.inferred, path.window.length())));
 }
 
@@ -62,8 +62,8 @@ std::string critical_path_text(const trace::Trace& trace, const Analysis& analys
   constexpr std::size_t kBeforeName = 38;
   std::string sentence = critical_path_sentence(analysis);
   if (sentence.empty()) return "";
-  std::string out =
-      "\nCritical path: what the steps' end waited for\n" + wrap_text(sentence, width, "  ", "  ");
+  std::string out = "\nCritical path: what the end of the steps waited for\n" +
+                    wrap_text(sentence, width, "  ", "  ");
   Table table = critical_path_table(trace, analysis);
   for (std::size_t i = 0; i < std::min(kRows, table.rows.size()); ++i) {
     const auto& row = table.rows[i];

@@ -66,7 +66,7 @@ std::string device_line(const Trace& trace, trace::DeviceId id) {
 std::string step_cost_line(const Analysis& analysis) {
   const StepCost& cost = analysis.step_cost;
   std::string text =
-      fmt::format("{} over {} ({} in all); typical step {}", format_duration(cost.per_step()),
+      fmt::format("{} over {} (total {}); typical step {}", format_duration(cost.per_step()),
                   counted(cost.steps, "step", "steps"), format_duration(cost.stretch),
                   format_duration(cost.typical));
   if (const std::optional<double> rate = analysis.samples_per_s())
@@ -122,9 +122,9 @@ std::vector<std::pair<std::string, std::string>> report_facts(const Trace& trace
   };
   if (analysis.step_cost.steps > 0) facts.emplace_back("step cost", step_cost_line(analysis));
   if (!durations.empty())
-    facts.emplace_back("step time", fmt::format("{} p50, {} p90, {} max (on the host, each to the "
-                                                "begin of the next)",
-                                                p(0.5), p(0.9), p(1)));
+    facts.emplace_back("step time",
+                       fmt::format("{} p50, {} p90, {} max (on the host, from start to start)",
+                                   p(0.5), p(0.9), p(1)));
   return facts;
 }
 
@@ -151,7 +151,7 @@ std::string_view status_words(Status status) {
     case Status::kCannotTell:
       return "cannot tell";
     case Status::kNoGain:
-      return "nothing to gain";
+      return "no gain";
   }
   return "cannot tell";
 }
@@ -224,10 +224,10 @@ std::string prediction_note(const Analysis& analysis) {
   for (const Assumption& one : analysis.assumed)
     out += (out.empty() ? "predicted gains assume " : "; ") + to_text(one);
   if (analysis.unexplained >= kMuch)
-    out += fmt::format("{}{} of the step has no recorded cause, and is in no predicted gain",
+    out += fmt::format("{}{} of the step has no recorded cause and is in no predicted gain",
                        out.empty() ? "" : "; ", format_percent(analysis.unexplained));
   if (analysis.sampled_steps > 0)
-    out += fmt::format("{}predicted gains are from a replay of {} typical steps in a row",
+    out += fmt::format("{}predicted gains come from a replay of {} consecutive typical steps",
                        out.empty() ? "" : "; ", analysis.sampled_steps);
   return out;
 }
@@ -359,8 +359,7 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
   }
   if (analysis.partitions.empty()) {
     return trace.device_ops.size() == 0
-               ? "Cannot tell: the trace has no device work, so there is nothing that the host "
-                 "could hold back."
+               ? "Cannot tell: the trace has no device work."
                : "Cannot tell: no device work lies inside the training steps.";
   }
   const DevicePartition& device = analysis.partitions.front();
@@ -378,20 +377,17 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
       1 - ratio(device.per_steady_step[TimeClass::kUnknown], device.per_steady_step.total());
   if (analysis.steps.all.empty() && told < kMostlyTold)
     return fmt::format(
-        "Cannot tell: no training steps were found, and nothing tells what {} of "
-        "the {} span is.{}",
+        "Cannot tell: no training steps were found, and {} of the {} span is unexplained.{}",
         format_percent(1 - told), format_duration(device.per_steady_step.total()), rest);
   if (const Finding* open = undecided(analysis))
     return compute_bound(trace, analysis) + fmt::format(
-                                                "Cannot tell what is worth fixing: {} ({}) may "
-                                                "gain {} of the step, but steps scatter as "
-                                                "much. Record more steps.{}",
+                                                "Cannot tell: {} ({}) may gain {} of the step, but "
+                                                "steps vary as much. Record more steps.{}",
                                                 open->predicted->fix, open->rule,
                                                 format_percent(open->predicted->share), rest);
   return compute_bound(trace, analysis) + fmt::format(
                                               "Nothing worth fixing: no finding above 5 % of the "
-                                              "{0}. The {4} computes {1} of the {2} "
-                                              "{0}.{3}",
+                                              "{0}. The {4} computes {1} of the {2} {0}.{3}",
                                               analysis.steps.all.empty() ? "span" : "step",
                                               format_percent(busy),
                                               format_duration(device.per_steady_step.total()), rest,

@@ -117,7 +117,7 @@ std::string waterfall_html(const trace::Trace& trace, const Analysis& analysis) 
     if (partition.steady_steps == 0 || total.ns == 0) continue;
     std::string title =
         fmt::format("{}, {}", device_name(trace, partition.device),
-                    has_steps ? fmt::format("{} steady steps and what lies between them, per step",
+                    has_steps ? fmt::format("mean of {} steady steps and the time between them",
                                             partition.steady_steps)
                               : std::string("whole span, no steps"));
     out += fmt::format(
@@ -142,7 +142,8 @@ std::string waterfall_html(const trace::Trace& trace, const Analysis& analysis) 
       row(swatch(c.time_class), c.label, c.doc, before, time, color(c.time_class));
       before += time;
     }
-    row("", has_steps ? "Step cost" : "Span", "The classes sum to it.", {}, total, "currentColor");
+    row("", has_steps ? "Step cost" : "Span", "The classes sum to the step cost.", {}, total,
+        "currentColor");
     out += "</tbody></table>\n";
     if (const std::string between = between_note(partition); !between.empty())
       out += fmt::format("<p class=\"note\">Between steps: {}.</p>\n", escape_html(between));
@@ -175,7 +176,7 @@ std::string steps_chart_svg(const Analysis& analysis) {
   double baseline = kHeight - kBottom;
   std::string svg = open_svg(
       kHeight, "Every step",
-      "One column per step, stacked by class; pale columns are not steady and do not count.");
+      "One column per step, stacked by class; pale columns are not steady and not counted.");
   double mark = nice_step(top_ns, 5);
   for (double value = 0; value <= top_ns; value += mark) {
     double y = baseline - value * scale;
@@ -216,8 +217,8 @@ std::string overlap_svg(const trace::Trace& trace, const Analysis& analysis) {
   if (shown == 0) return "";
   std::string svg = open_svg(
       kRow * static_cast<double>(shown), "Overlap on each device",
-      "For each device its span cut into compute, exposed communication, exposed copies and idle "
-      "time. The thin bar is all communication; what lies under compute is hidden.");
+      "Each device's span, split into compute, exposed communication, exposed copies and idle "
+      "time. The thin bar shows all communication; the part under compute is hidden.");
   for (std::size_t i = 0; i < shown; ++i) {
     const DeviceView& view = analysis.device_views[i];
     if (view.span.ns <= 0) continue;

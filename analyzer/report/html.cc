@@ -59,11 +59,11 @@ Section steps_section(const Trace& trace, const Analysis& analysis) {
   if (!steps.empty()) {
     section.body = steps + legend_html(analysis) +
                    "<p class=\"note\">Pale columns are not steady (first, last, warm-up, cut) and "
-                   "count nowhere else.</p>\n";
+                   "are not counted.</p>\n";
   }
   if (!analysis.steps.all.empty()) {
     if (const std::string beside = three_steps_html(trace, analysis); !beside.empty())
-      section.body += "<h3>The typical step, the slowest, and one as predicted</h3>\n" + beside;
+      section.body += "<h3>Typical, slowest and predicted step</h3>\n" + beside;
   }
   return section;
 }
@@ -72,8 +72,8 @@ Section overlap_section(const Trace& trace, const Analysis& analysis) {
   std::string svg = figure("Overlap", overlap_svg(trace, analysis));
   if (!svg.empty())
     svg +=
-        "<p class=\"note\">Each device over its whole span, first op to last. The thin bar is all "
-        "communication: what lies under compute is hidden.</p>\n";
+        "<p class=\"note\">Each device's whole span, first op to last. The thin bar shows all "
+        "communication; the part under compute is hidden.</p>\n";
   return {"overlap", "Overlap", svg};
 }
 
@@ -81,9 +81,8 @@ Section roofline_section(const Trace& trace, const Analysis& analysis) {
   std::string svg = figure("Roofline", roofline_svg(trace, analysis));
   if (!svg.empty())
     svg +=
-        "<p class=\"note\">Types of ops whose bytes and operations are known; larger circles take "
-        "more of the step. The dashed line is the memory's bandwidth, where the device tells "
-        "it.</p>\n";
+        "<p class=\"note\">Op types with known bytes and operations; larger circles take more of "
+        "the step. The dashed line is the memory bandwidth, if known.</p>\n";
   return {"roofline", "Roofline", svg};
 }
 
@@ -118,7 +117,7 @@ std::string finding_html(const Analysis& analysis, const Finding& finding, std::
     out += fmt::format("<p><b>Same time</b>: {}: {}</p>\n", escape_html(finding_label(*one)),
                        prose_html(one->claim));
   if (!finding.evidence.empty()) {
-    out += "<p class=\"meta\">To be seen at</p>\n<ul class=\"plain\">\n";
+    out += "<p class=\"meta\">Where to look</p>\n<ul class=\"plain\">\n";
     for (std::size_t i = 0; i < std::min(kEvidenceShown, finding.evidence.size()); ++i) {
       const Evidence& evidence = finding.evidence[i];
       out += fmt::format("<li>{}, for {}: {}</li>\n", format_time(evidence.where.begin),
@@ -182,15 +181,16 @@ Section notes_section(const ReportOptions& options) {
         of_ranks ? fmt::format("<td class=\"n\">{}</td>", rank) : "", format_time(note.when.begin),
         note.when.empty() ? "" : format_duration(note.when.length()), escape_html(note.note));
   }
-  return {"notes", "Notes",
-          std::string(of_ranks ? "<p class=\"note\">Times are those of each rank's own trace.</p>\n"
-                               : "") +
-              "<div class=\"scroll\" role=\"region\" aria-label=\"Notes\" tabindex=\"0\"><table>\n"
-              "<thead><tr>" +
-              (of_ranks ? "<th scope=\"col\" class=\"n\">Rank</th>" : "") +
-              "<th scope=\"col\" class=\"n\">Time</th><th scope=\"col\" class=\"n\">Length</th>"
-              "<th scope=\"col\">Note</th></tr></thead>\n<tbody>\n" +
-              rows + "</tbody></table></div>\n"};
+  return {
+      "notes", "Notes",
+      std::string(of_ranks ? "<p class=\"note\">Times are relative to each rank's own trace.</p>\n"
+                           : "") +
+          "<div class=\"scroll\" role=\"region\" aria-label=\"Notes\" tabindex=\"0\"><table>\n"
+          "<thead><tr>" +
+          (of_ranks ? "<th scope=\"col\" class=\"n\">Rank</th>" : "") +
+          "<th scope=\"col\" class=\"n\">Time</th><th scope=\"col\" class=\"n\">Length</th>"
+          "<th scope=\"col\">Note</th></tr></thead>\n<tbody>\n" +
+          rows + "</tbody></table></div>\n"};
 }
 
 std::vector<Section> sections_of(const Trace& trace, const Analysis& analysis,

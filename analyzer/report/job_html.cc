@@ -104,10 +104,9 @@ std::string wait_map_svg(const JobAnalysis& job, std::optional<std::uint32_t> cu
     most = std::max(most, *std::max_element(row.begin(), row.end()));
   std::string svg = fmt::format(
       "<div class=\"fig\"><svg viewBox=\"0 {:.0f} {:.0f} {:.0f}\" role=\"img\" aria-label=\"Waits "
-      "per rank and step\">"
-      "<title>Waits per rank and step</title><desc>One row per rank, one column per step; the "
-      "darker, the larger the share of the step that the rank waits for others. The rank that "
-      "stays light while others are dark is the one they wait for. Darkest: {}.</desc>\n",
+      "per rank and step\"><title>Waits per rank and step</title><desc>One row per rank, one "
+      "column per step; the darker, the longer the rank waits for others. A rank that stays light "
+      "while others are dark causes the waits. Darkest: {}.</desc>\n",
       -kTop, kWidth, height + kTop, format_percent(most));
   double every = std::ceil(12 / row_height);
   for (std::size_t r = 0; r < map.rows.size(); ++r) {

@@ -32,10 +32,10 @@ std::vector<std::pair<std::string, std::string>> job_facts(const JobAnalysis& jo
   return {{"job",
            fmt::format("{} of {} ranks{}, {} file{}, {} events", job.ranks.size(), job.world_size,
                        where, files.size(), files.size() == 1 ? "" : "s", format_count(events))},
-          {"in detail",
-           fmt::format("{}, the one {}", rank_label(job.ranks[job.critical]),
-                       job.roles[job.critical].caused_wait.ns > 0 ? "that the others wait for most"
-                                                                  : "with the slowest step")}};
+          {"in detail", fmt::format("{}, {}", rank_label(job.ranks[job.critical]),
+                                    job.roles[job.critical].caused_wait.ns > 0
+                                        ? "the rank that causes most waiting"
+                                        : "the rank with the slowest step")}};
 }
 
 namespace {
@@ -61,17 +61,17 @@ void add_clock_sentences(const JobAnalysis& job, std::vector<std::string>& out) 
   std::string reference = rank_list(job, job.clocks.hosts.front().ranks);
   if (measured.size() > 3) {
     std::sort(ranks.begin(), ranks.end());
-    out.push_back(fmt::format(
-        "Clocks of {} ({} clocks): up to {} from that of {}, drift up to {:.2f} ppm, residual at "
-        "most {}, each over {} collectives or more.",
-        rank_list(job, ranks), measured.size(),
-        format_duration({static_cast<std::int64_t>(offset)}), reference, drift * 1e6,
-        format_duration(residual), fewest));
+    out.push_back(
+        fmt::format("Clocks of {} ({} clocks): up to {} from {}, drift up to {:.2f} ppm, residual "
+                    "at most {}, each over at least {} collectives.",
+                    rank_list(job, ranks), measured.size(),
+                    format_duration({static_cast<std::int64_t>(offset)}), reference, drift * 1e6,
+                    format_duration(residual), fewest));
     return;
   }
   for (const HostClock* host : measured) {
     out.push_back(fmt::format(
-        "Clock of {}: {} from that of {}, drift {:.2f} ppm, residual {} over {} collectives.",
+        "Clock of {}: {} from {}, drift {:.2f} ppm, residual {} over {} collectives.",
         rank_list(job, host->ranks), format_duration({static_cast<std::int64_t>(host->offset_ns)}),
         reference, host->drift * 1e6, format_duration(host->residual), host->points));
   }
@@ -89,8 +89,8 @@ std::vector<std::string> job_sentences(const JobAnalysis& job) {
                                  info(role.cause->time_class).label)
                    : "";
     out.push_back(fmt::format(
-        "The others wait {} per step ({}) for {}, which is last at {} of {} collectives "
-        "and the cause of {} of all waiting{}.",
+        "The others wait {} per step ({}) for {}, which is last at {} of {} collectives and causes "
+        "{} of all waiting{}.",
         format_duration(role.caused_wait), format_percent(ratio(role.caused_wait, job.step)),
         rank_label(job.ranks[job.critical]), format_count(role.last),
         format_count(role.synchronised), format_percent(role.wait_share), because));

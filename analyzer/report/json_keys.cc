@@ -23,7 +23,7 @@ struct StaticKey {
 constexpr StaticKey kBefore[] = {
     {"schema_version", "integer", "1. Keys are only added within a version."},
     {"headway_version", "string", "Of the program that wrote the report."},
-    {"trace", "object", "What was recorded."},
+    {"trace", "object", "Facts about the recording."},
     {"trace.files", "array", ""},
     {"trace.files[]", "string", "As given on the command line."},
     {"trace.tool", "string", "That recorded the trace."},
@@ -46,7 +46,7 @@ constexpr StaticKey kBefore[] = {
     {"trace.losses[].counter", "string", "A [loss counter](losses.md)."},
     {"trace.losses[].severity", "string", "loss, doubt or info."},
     {"trace.losses[].count", "integer", ""},
-    {"trace.losses[].text", "string", "What it means."},
+    {"trace.losses[].text", "string", "Meaning."},
     {"verdict", "string", "One sentence."},
     {"device_view", "array",
      "One object per device, over its whole span; [definitions](device-view.md)."},
@@ -73,12 +73,12 @@ constexpr StaticKey kBefore[] = {
      "steps, on the slowest device; slow steps and what lies between steps included."},
     {"steps.typical_step_ns", "integer", "The median step there; blind to rare slow steps."},
     {"steps.stretch_ns", "integer",
-     "The judged stretch: from the begin of the first steady step to the begin of the step after "
+     "The judged interval: from the start of the first steady step to the start of the step after "
      "the last one."},
     {"steps.samples_per_s", "number or null",
      "Samples of all ranks per second, from the step cost; null where the batch is not known."},
     {"steps.p50_ns", "integer",
-     "Median steady step on the host, to the begin of the next one; 0 without steps."},
+     "Median steady step on the host, to the start of the next one; 0 without steps."},
     {"steps.p90_ns", "integer", ""},
     {"steps.max_ns", "integer", ""},
     {"steps.median_device_step_ns", "integer", "On the slowest device."},
@@ -106,7 +106,7 @@ constexpr StaticKey kBefore[] = {
     {"partition[].classes.*.ns_per_step", "integer", ""},
     {"partition[].classes.*.share", "number", "Of the step, 0 to 1."},
     {"partition[].host_functions", "array",
-     "What the training thread did where no range tells, by samples of its stack; longest first."},
+     "Training thread activity outside all ranges, by stack samples; longest first."},
     {"partition[].host_functions[]", "object", ""},
     {"partition[].host_functions[].function", "string", ""},
     {"partition[].host_functions[].place", "string", "The line where most of it passes."},
@@ -135,7 +135,7 @@ constexpr StaticKey kAfter[] = {
     {"findings[].share_of_step", "number", "The same as a share of the step cost, 0 to 1."},
     {"findings[].basis", "string",
      "Of that figure: replay, or exposed where the cause could not be replayed."},
-    {"findings[].exposed_ns_per_step", "integer", "What the rule attributes to the cause."},
+    {"findings[].exposed_ns_per_step", "integer", "Time that the rule attributes to the cause."},
     {"findings[].worth", "number",
      "Predicted gain × confidence: the order of findings. 0 where nothing was predicted."},
     {"findings[].part_of", "string or null", "The rule before it that explains the same time."},
@@ -275,8 +275,7 @@ std::vector<JsonKey> report_json_keys() {
   for (const StaticKey& key : kAfter)
     keys.push_back({std::string(key.path), std::string(key.type), std::string(key.doc)});
   add_rows(keys, "ranks", "Rows of the table ranks.", rank_table({}, {}));
-  keys.push_back(
-      {"critical_path", "object", "What the steps' end waited for, in all and per step."});
+  keys.push_back({"critical_path", "object", "The critical path, in total and per step."});
   keys.push_back({"critical_path.*", "any", ""});
   keys.push_back({"*", "any", "Only of a job of many ranks: clocks, imbalance and the like."});
   return keys;

@@ -176,8 +176,8 @@ std::string three_steps_html(const trace::Trace& trace, const Analysis& analysis
                    "<span></span><span class=\"ends\"><span>0</span><span>{}</span></span>"
                    "\n</div>\n{}",
                    format_duration(shown),
-                   predicted ? "<p class=\"note\">The predicted step has its device ops "
-                               "alone; between them the device is idle.</p>\n"
+                   predicted ? "<p class=\"note\">The predicted step shows device ops only; gaps "
+                               "are idle.</p>\n"
                              : "");
 }
 

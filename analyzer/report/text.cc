@@ -104,7 +104,7 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis, std:
     DurationNs total = partition.per_steady_step.total();
     std::string what = analysis.steps.all.empty()
                            ? "whole span, no steps"
-                           : fmt::format("{} steady steps and what lies between them, per step",
+                           : fmt::format("mean of {} steady steps and the time between them",
                                          partition.steady_steps);
     out += "\n" + wrap(fmt::format("Where the time went ({}, {})", who(trace, partition), what),
                        width, "", "  ");
@@ -170,7 +170,7 @@ std::string finding_section(const Analysis& analysis, const Finding& finding,
 std::string_view heading_of(Status status) {
   switch (status) {
     case Status::kNoGain:
-      return "seen, but nothing to gain";
+      return "seen, but no gain";
     case Status::kCannotTell:
       return "cannot tell";
     default:

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// allocator: memory is allocated or freed through the driver inside the step.
+// allocator: the step allocates or frees memory through the driver.
 //
-// Symptom: cudaMalloc, cudaFree, cudaHostAlloc and the like in steady steps, with the device idle meanwhile.
-// Mechanism: such a call takes the driver's lock and tens of microseconds to milliseconds; cudaFree and
-//   cudaHostAlloc also wait until the device has finished, so the queue runs dry.
-// Formula: recoverable = allocator: idle device time before an op whose launching thread was in such a call, plus
-//   the refill up to the next launch where the device ran dry while a free waited for it.
-// Falsified by: calls under a full queue (they cost nothing); calls in the first steps only, which are
-//   warm-up and dropped.
-// Known false positives: steps whose sizes differ on purpose, so that a cache cannot serve them.
+// Symptom: cudaMalloc, cudaFree, cudaHostAlloc and similar calls in steady steps, with the device
+//   idle meanwhile.
+// Mechanism: these calls take the driver's lock for tens of microseconds to milliseconds. cudaFree
+//   and cudaHostAlloc also wait for the device, so the queue runs dry.
+// Formula: recoverable = allocator: idle device time before an op whose launching thread was in
+//   such a call, plus the refill until the next launch if the device ran dry during a free.
+// Falsified by: calls under a full queue (they cost nothing); calls in the first steps only
+//   (dropped as warm-up).
+// Known false positives: steps with varying sizes by design, which defeat a cache.
 // Source: caching and stream-ordered allocators exist for this reason.
 #include <fmt/format.h>
 
@@ -26,7 +27,7 @@ bool allocates(trace::DeviceCallKind kind) {
 }
 
 std::string note(const RuleContext& context, const Segment& segment) {
-  if (segment.cause.kind != EventRef::Kind::kCall) return "memory is allocated or freed";
+  if (segment.cause.kind != EventRef::Kind::kCall) return "memory allocation or free";
   std::int64_t bytes = context.trace.calls.bytes[segment.cause.index];
   std::string_view name = name_of(context.trace, segment.cause);
   if (!allocates(context.trace.calls.kind[segment.cause.index]))
@@ -59,26 +60,25 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return cannot_tell(rule, "The trace has no API calls; record with CUDA calls enabled.");
   double count = calls_per_step(context);
   if (share.share() < kFindingShare) {
-    return fine(rule,
-                fmt::format("{:.1f} allocations and frees {} keep the device waiting {}.", count,
-                            per_step(context), of_step(context, share.time, share.step)));
+    return fine(
+        rule,
+        fmt::format("Idle during allocations and frees: {2} ({0:.1f} allocations and frees {1}).",
+                    count, per_step(context), of_step(context, share.time, share.step)));
   }
   Finding finding = found(rule, share.time, context);
-  finding.claim = fmt::format(
-      "{:.1f} calls {} that allocate or free memory through the driver keep the device idle for "
-      "{}.",
-      count, per_step(context), of_step(context, share.time, share.step));
+  finding.claim =
+      fmt::format("{:.1f} calls {} to the driver's allocator keep the device idle for {}.", count,
+                  per_step(context), of_step(context, share.time, share.step));
   finding.confidence = 0.9;
   finding.evidence = longest_segments(context, *share.device, {TimeClass::kAllocator}, note);
   finding.advice = {
-      {"headway-train", "Plan the memory of a step once, instead of asking for it before each op.",
-       "--allocator caching", settings(context.trace, {"allocator"})},
+      {"headway-train", "Allocate memory once, not before each op.", "--allocator caching",
+       settings(context.trace, {"allocator"})},
       {"PyTorch",
-       "Let the caching allocator serve the steps: no empty_cache() in the loop, few distinct "
-       "shapes, "
-       "and segments that can grow, so that fragmentation does not force frees.",
+       "Use the caching allocator in steps: no empty_cache() in the loop, few distinct shapes, "
+       "expandable segments against fragmentation.",
        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (or backend:cudaMallocAsync)", ""},
-      {"TensorFlow/JAX", "Allocate the device's memory at the start, or in stream order.",
+      {"TensorFlow/JAX", "Allocate device memory at startup, or in stream order.",
        "XLA_PYTHON_CLIENT_PREALLOCATE=true, TF_GPU_ALLOCATOR=cuda_malloc_async", ""}};
   return finding;
 }
@@ -87,7 +87,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kAllocator = {
     "allocator", "Allocation inside steps",
-    "Idle device time while memory is allocated or freed through the driver, over 5 % of the step.",
-    check};
+    "Driver allocations and frees keep the device idle for over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

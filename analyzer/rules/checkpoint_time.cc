@@ -2,13 +2,14 @@
 // checkpoint-time: training waits while checkpoints are written.
 //
 // Symptom: every n-th step is followed by a pause in which weights are copied, packed and written.
-// Mechanism: the call that saves returns only when the file is written; meanwhile nothing is trained.
-// Formula: recoverable = time per step in ranges that say so ("save_checkpoint", torch.save, which the PyTorch
-//   hook marks). Inside of steps a range of another name counts where at most half of the steps have one.
+// Mechanism: the saving call returns only after the file is written; no training happens
+//   meanwhile.
+// Formula: recoverable = time per step in marked ranges ("save_checkpoint", or torch.save from the
+//   PyTorch hook). Inside steps, other names count only if at most half of the steps have one.
 //   Fires from 5 % of the step cost.
-// Falsified by: a save that another thread writes (then its range is short).
-// Known false positives: recomputation of activations is called checkpointing, too; it is in every step, and its
-//   names say forward, backward or function.
+// Falsified by: a save on another thread (its range is short).
+// Known false positives: recomputation of activations is also called checkpointing. It appears in
+//   every step, and its names contain forward, backward or function.
 // Source: asynchronous checkpoints of torch.distributed.checkpoint and Orbax.
 #include <fmt/format.h>
 
@@ -27,7 +28,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   const std::string time = of_step(context, work.per_step, context.step);
   if (ratio(work.per_step, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Checkpoints take {} on average.", time));
+    return fine(rule, fmt::format("Checkpoints: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
   finding.claim = fmt::format("Checkpoints take {} on average: {}.", time, frequency(work));
   // What was seen once may be rarer, or more frequent, than the recording is long.
@@ -35,10 +36,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = occasions_of(context, work);
   finding.advice = {
       {"PyTorch",
-       "Write checkpoints beside the training: copy the state, and let another thread write it. Or "
-       "write them less often.",
+       "Copy the state and write the checkpoint from another thread, or write checkpoints less "
+       "often.",
        "torch.distributed.checkpoint.async_save(…)", ""},
-      {"TensorFlow/JAX", "Write checkpoints beside the training, or less often.",
+      {"TensorFlow/JAX", "Write checkpoints asynchronously, or less often.",
        "orbax.checkpoint.AsyncCheckpointer, CheckpointManagerOptions(save_interval_steps=n)", ""}};
   return finding;
 }

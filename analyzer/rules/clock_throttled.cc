@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// clock-throttled: the device computes below its clock, and says why.
+// clock-throttled: the device runs below its clock and reports why.
 //
-// Symptom: kernels take longer than on a like device; the clock of the multiprocessors is below its maximum.
+// Symptom: kernels take longer than on a similar device; the multiprocessor clock is below its
+//   maximum.
 // Mechanism: power, temperature or a setting limits the clock; kernels bound by arithmetic slow down with it.
-// Formula: c = mean clock while steady steps run, over the maximum. Recoverable = compute time x (1 - c).
-//   Fires from 5 % of the step, when the device gives a reason other than being idle.
-// Falsified by: steps bound by memory, whose clock is another one (then the gain is smaller).
-// Known false positives: devices that are run at a lower clock on purpose, to save energy; power limits that
-//   are reached only because arithmetic runs at full rate.
+// Formula: c = mean clock during steady steps, divided by the maximum. Recoverable = compute time
+//   x (1 - c). Fires from 5 % of the step, if the device reports a reason other than idle.
+// Falsified by: memory-bound steps, because memory has its own clock (the gain is smaller).
+// Known false positives: devices run at a lower clock on purpose to save energy; power limits
+//   reached only because arithmetic runs at full rate.
 // Source: nvmlDeviceGetCurrentClocksEventReasons and its bits.
 #include <fmt/format.h>
 
@@ -31,14 +32,14 @@ struct Reason {
   std::string_view text;
 };
 constexpr std::array<Reason, 8> kReasons = {{
-    {0x2, "application-clock", "the application clock is set lower"},
+    {0x2, "application-clock", "a lowered application clock"},
     {0x4, "power", "the power limit"},
-    {0x8, "hardware", "a slowdown by the hardware (temperature, power or its supply)"},
-    {0x10, "sync-boost", "a group of devices that keep the same clock"},
-    {0x20, "thermal", "the temperature limit of the software"},
-    {0x40, "thermal", "the temperature limit of the hardware"},
-    {0x80, "power-brake", "a power brake from outside"},
-    {0x100, "display-clock", "the clock of the display"},
+    {0x8, "hardware", "a hardware slowdown (temperature, power or power supply)"},
+    {0x10, "sync-boost", "a group of devices with synchronised clocks"},
+    {0x20, "thermal", "the software temperature limit"},
+    {0x40, "thermal", "the hardware temperature limit"},
+    {0x80, "power-brake", "an external power brake"},
+    {0x100, "display-clock", "the display clock"},
 }};
 
 /// The reason given in most samples of the window; null when none was given.
@@ -69,10 +70,10 @@ std::vector<Advice> advice(const Reason& reason) {
                          : "nvidia-smi -q -d TEMPERATURE,PERFORMANCE";
   std::string text =
       reason.id == "power" || reason.id == "power-brake"
-          ? "Raise the power limit if rack and supply allow it; compare with the other devices."
+          ? "Raise the power limit if rack and supply allow it. Compare with the other devices."
       : reason.id == "application-clock"
-          ? "Let the device choose its clock, unless it is set lower to save energy."
-          : "Look at cooling: inlet temperature, fans, dust, the device's neighbours.";
+          ? "Let the device choose its clock, unless you lowered it to save energy."
+          : "Check the cooling: inlet temperature, fans, dust, neighbouring devices.";
   std::vector<Advice> list;
   for (std::string_view framework : {"headway-train", "PyTorch", "TensorFlow/JAX"})
     list.push_back({std::string(framework), text, knob, ""});
@@ -109,36 +110,33 @@ Finding check(const Rule& rule, const RuleContext& context) {
     if (t.reason && t.recoverable > worst.recoverable) worst = t;
   }
   if (!judged) {
-    return cannot_tell(rule,
-                       fmt::format("The trace has no samples of the clock and of the reasons for "
-                                   "limiting it. Record the counters {} and {}.",
-                                   counters::kGpuSmClock, counters::kGpuThrottleReasons));
+    return cannot_tell(rule, fmt::format("The trace has no samples of the SM clock and its limits. "
+                                         "Record the counters {} and {}.",
+                                         counters::kGpuSmClock, counters::kGpuThrottleReasons));
   }
   DurationNs step = worst.device ? worst.device->per_steady_step.total() : context.step;
   if (!worst.device || ratio(worst.recoverable, step) < kFindingShare) {
     return fine(
-        rule, fmt::format("The multiprocessors run at {} of their clock or more{}.",
+        rule, fmt::format("The multiprocessors run at {} of their maximum clock or more{}.",
                           format_percent(slowest), worst.device ? "" : ", and nothing limits it"));
   }
   Finding finding = found(rule, worst.recoverable, context);
   finding.sub_cause = worst.reason->id;
   finding.claim = fmt::format(
-      "The multiprocessors run at {} of their clock; the device names {} in {} of the samples. At "
-      "the "
-      "full clock compute would take up to {} less.",
+      "The multiprocessors run at {} of their maximum clock. The device reports {} in {} of the "
+      "samples. At full clock, compute would take up to {} less.",
       format_percent(worst.clock), worst.reason->text, format_percent(worst.share_of_samples),
       of_step(context, worst.recoverable, step));
   finding.confidence = 0.7;
-  finding.evidence = {{counters::steady_window(context), {}, "steps at the lower clock"}};
+  finding.evidence = {{counters::steady_window(context), {}, "steps at a lower clock"}};
   finding.advice = advice(*worst.reason);
   return finding;
 }
 
 }  // namespace
 
-extern const Rule kClockThrottled = {"clock-throttled", "Clock limited",
-                                     "The clock is below its maximum for a reason that the device "
-                                     "names, worth over 5 % of the step.",
-                                     check};
+extern const Rule kClockThrottled = {
+    "clock-throttled", "Clock limited",
+    "The device reports a clock limit that costs over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

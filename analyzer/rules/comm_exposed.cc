@@ -2,10 +2,10 @@
 // comm-exposed: the device does nothing but communicate.
 //
 // Symptom: all-reduce (or all-gather, all-to-all, …) kernels run while no compute does.
-// Mechanism: gradients are exchanged on a stream of their own and could travel under the rest of
-// the backward pass; what is left when compute has ended adds to the step.
-// Formula: recoverable = comm_transfer: communication outside compute, and, where all ranks are
-// known, without the waiting for late ranks (that is straggler's).
+// Mechanism: gradients travel on a separate stream and could overlap the backward pass. The
+//   remainder after compute adds to the step.
+// Formula: recoverable = comm_transfer: communication outside compute. If all ranks are known, it
+//   excludes waiting for late ranks (see straggler).
 // Falsified by: communication under compute (hidden_comm), which costs nothing.
 // Known false positives: one rank alone shows waiting as communication; the claim says so.
 // Source: the exposed communication of every distributed-training profiler.
@@ -45,36 +45,35 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
   DurationNs hidden = share.device->hidden_comm;
   if (share.time.ns == 0 && hidden.ns == 0 && context.trace.world_size > 1) {
-    return cannot_tell(
-        rule, fmt::format("The run has {} ranks, but no communication was recorded: record CUDA "
-                          "kernels, or the collectives of the communication library.",
-                          context.trace.world_size));
+    return cannot_tell(rule,
+                       fmt::format("The run has {} ranks but no recorded communication: record "
+                                   "CUDA kernels, or the communication library's collectives.",
+                                   context.trace.world_size));
   }
   if (share.share() < kFindingShare) {
-    return fine(rule, fmt::format("Communication is exposed {}; {} {} run under compute.",
+    return fine(rule, fmt::format("Exposed communication: {0}; {1} {2} overlap compute.",
                                   of_step(context, share.time, share.step), format_duration(hidden),
                                   per_step(context)));
   }
   Finding finding = found(rule, share.time, context);
   finding.sub_cause = main_kind(context, *share.device);
-  finding.claim = fmt::format(
-      "Communication is all that runs for {}; {} of it more run under compute.{}",
-      of_step(context, share.time, share.step), format_duration(hidden),
-      context.job ? ""
-                  : " On one rank alone, waiting for late ranks is part of it: give all ranks' "
-                    "traces to tell both apart.");
+  finding.claim = fmt::format("Only communication runs for {}; another {} overlap compute.{}",
+                              of_step(context, share.time, share.step), format_duration(hidden),
+                              context.job ? ""
+                                          : " On one rank alone, this includes waiting for late "
+                                            "ranks: add the traces of all ranks.");
   finding.confidence = context.job ? 0.95 : 0.75;
   finding.evidence =
       longest_segments(context, *share.device, {TimeClass::kCommTransfer}, communication_note);
   finding.advice = {
       {"PyTorch",
-       "Let gradients travel while the backward pass still computes, send fewer bytes, or send "
-       "less often: half-precision gradients halve the transfer, accumulation divides it.",
+       "Overlap gradient exchange with the backward pass, send fewer bytes, or send less often. "
+       "Half-precision gradients halve the transfer; accumulation divides it.",
        "DistributedDataParallel(bucket_cap_mb=…, gradient_as_bucket_view=True), "
        "ddp.register_comm_hook(state, bf16_compress_hook), no_sync() while accumulating",
        ""},
       {"TensorFlow/JAX",
-       "Let the compiler overlap collectives with compute and combine small ones; reduce in half "
+       "Let the compiler overlap collectives with compute and combine small ones. Reduce in half "
        "precision.",
        "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true, "
        "--xla_gpu_all_reduce_combine_threshold_bytes=…",
@@ -84,8 +83,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kCommExposed = {"comm-exposed", "Communication is exposed",
-                                  "Communication outside compute takes more than 5 % of the step.",
-                                  check, true};
+extern const Rule kCommExposed = {
+    "comm-exposed", "Exposed communication",
+    "Communication without compute beside it takes over 5 % of the step.", check, true};
 
 }  // namespace headway::analyzer

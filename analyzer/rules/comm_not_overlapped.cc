@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// comm-not-overlapped: gradients are exchanged only when the backward pass is over.
+// comm-not-overlapped: gradients are exchanged only after the backward pass.
 //
-// Symptom: in every step all collectives begin when nearly all backward compute is done.
-// Mechanism: the first gradients are ready early in the backward pass. An exchange that starts at
-// its end (one flat buffer, delay_allreduce, a reduction by hand after backward()) leaves compute
-// and network idle in turn.
-// Formula: recoverable = the smaller of exposed communication and backward compute, per step: what
-// could travel under it.
-//   Late is a collective before whose start four fifths of the backward kernel time of its step have passed: what sums
-//   and scales gradients after the exchange belongs to the backward pass, too.
+// Symptom: in every step, all collectives begin after nearly all backward compute.
+// Mechanism: the first gradients are ready early in the backward pass. An exchange at its end (one
+//   flat buffer, delay_allreduce, a manual reduction after backward()) leaves compute and network
+//   idle in turn.
+// Formula: recoverable = the smaller of exposed communication and backward compute, per step. A
+//   collective is late if four fifths of its step's backward kernel time precede it. Summing and
+//   scaling gradients after the exchange belongs to the backward pass, too.
 // Falsified by: collectives that begin earlier.
 // Known false positives: persistent kernels that need all multiprocessors; sharded optimizers whose
 // all-gather follows the update (only collectives before the update count).
@@ -89,33 +88,33 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
 
 Finding check(const Rule& rule, const RuleContext& context) {
   if (context.program.is_inference())
-    return fine(rule, "There is no backward pass: the program does inference.");
+    return fine(rule, "The program does inference: no backward pass.");
   ClassShare share = worst_share(context, {TimeClass::kCommTransfer});
   if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (share.share() < kFindingShare)
-    return fine(rule, fmt::format("Communication is exposed {}.",
-                                  of_step(context, share.time, share.step)));
+    return fine(
+        rule, fmt::format("Exposed communication: {}.", of_step(context, share.time, share.step)));
   Exchange exchange = measure(context, *share.device);
   if (!exchange.phases)
     return cannot_tell(rule,
-                       "No kernel is known to be of the backward pass: record ranges of the "
-                       "phases, or the framework's ops.");
+                       "No kernel belongs to a known backward pass: record ranges of the phases, "
+                       "or framework ops.");
   if (exchange.collectives == 0)
-    return fine(rule, "No collective lies between the backward pass and the update.");
+    return fine(rule, "No collective runs between the backward pass and the update.");
   double late = static_cast<double>(exchange.late) / static_cast<double>(exchange.collectives);
   if (late < 0.9)
-    return fine(rule, fmt::format("{} of the collectives before the update begin while the "
-                                  "backward pass still computes.",
-                                  format_percent(1 - late)));
+    return fine(
+        rule, fmt::format("{} of the collectives before the update begin during the backward pass.",
+                          format_percent(1 - late)));
   DurationNs backward = exchange.backward / std::max<std::int64_t>(1, exchange.steps);
   DurationNs gain = std::min(share.time, backward);
   if (ratio(gain, context.step) < kFindingShare)
-    return fine(rule, fmt::format("The backward pass computes for {} only: too short to hide the "
-                                  "exchange.",
-                                  format_duration(backward)));
+    return fine(
+        rule, fmt::format("The backward pass computes for only {}: too short to hide the exchange.",
+                          format_duration(backward)));
   Finding finding = found(rule, gain, context);
   finding.claim = fmt::format(
-      "{} of {} collectives begin only after nearly all gradients; {} of backward compute {} could "
+      "{} of {} collectives begin only after nearly all gradients. {} of backward compute {} could "
       "hide them.",
       format_count(exchange.late), format_count(exchange.collectives), format_duration(backward),
       per_step(context));
@@ -124,12 +123,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
       longest_segments(context, *share.device, {TimeClass::kCommTransfer}, communication_note);
   finding.advice = {
       {"PyTorch",
-       "Start each bucket's all-reduce from the gradient hooks, on a stream of its own, instead of "
-       "after backward().",
+       "Start each bucket's all-reduce from gradient hooks on a separate stream, not after "
+       "backward().",
        "torch.nn.parallel.DistributedDataParallel(model); Apex: delay_allreduce=False; FSDP: "
        "backward_prefetch=BackwardPrefetch.BACKWARD_PRE",
        ""},
-      {"TensorFlow/JAX", "Let the scheduler move collectives up to where their input is ready.",
+      {"TensorFlow/JAX", "Let the scheduler start collectives as soon as their input is ready.",
        "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true", ""}};
   return finding;
 }
@@ -137,10 +136,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kCommNotOverlapped = {
-    "comm-not-overlapped", "Communication waits for the whole backward pass",
-    "At least 9 of 10 collectives before the update begin after four fifths of the backward pass, "
-    "and more than "
-    "5 % of the step could be hidden.",
+    "comm-not-overlapped", "Communication waits for the backward pass",
+    "At least 90 % of the collectives before the update begin in the last fifth of the backward "
+    "pass, which could hide over 5 % of the step.",
     check, true};
 
 }  // namespace headway::analyzer

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// comm-slow-link: large messages travel far below what the link can carry.
+// comm-slow-link: large messages are far slower than the link.
 //
 // Symptom: the bus bandwidth of large collectives is a fraction of the link's.
-// Mechanism: a ring through the wrong path (PCIe or host memory instead of NVLink, TCP instead of
-// RDMA, one NIC of several, a throttled or downgraded lane) bounds every rank.
-// Formula: bus bandwidth = bytes / transfer * factor over messages of at least 4 MB; fires under
-// 30 % of the link's rate per direction; recoverable = exposed transfer * (1 - bus / (0.7 * link)):
-// 70 % is what tests of the library reach.
-// Falsified by: transfers near the link's rate; waiting is not in them.
-// Known false positives: links that are not in the table's machines (cloud networks); groups that
-// cross machines are judged with less confidence.
+// Mechanism: a ring on the wrong path (PCIe or host memory instead of NVLink, TCP instead of RDMA,
+//   one NIC of several, a throttled or downgraded lane) limits every rank.
+// Formula: bus bandwidth = bytes / transfer * factor over messages of at least 4 MB. Fires below
+//   30 % of the link's rate per direction. Recoverable = exposed transfer * (1 - bus / (0.7 *
+//   link)), because tests of the library reach 70 %.
+// Falsified by: transfers near the link's rate; waiting is excluded.
+// Known false positives: machines whose links are not in the table (cloud networks); groups across
+//   machines are judged with less confidence.
 // Source: NCCL's performance notes on bus bandwidth; rates and their sources in links.cc.
 #include <fmt/format.h>
 
@@ -66,31 +66,30 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const JobAnalysis& job = *context.job;
   Carried sum = carried(job);
   if (sum.count == 0)
-    return cannot_tell(
-        rule,
-        "No matched collective of known size carries 4 MB or more: smaller ones tell "
-        "latency, not bandwidth.");
+    return cannot_tell(rule,
+                       "No matched collective has a known size of 4 MB or more. Smaller ones show "
+                       "latency, not bandwidth.");
   const RankDevice* device = main_device(job.ranks[job.critical]);
   const Link* link = device ? link_of(device->name) : nullptr;
   if (!link)
-    return cannot_tell(rule, fmt::format("The link of '{}' is not in the table of links; large "
-                                         "messages travel at {}/s.",
-                                         device ? device->name : "",
-                                         format_bytes(static_cast<std::int64_t>(sum.rate()))));
+    return cannot_tell(
+        rule, fmt::format("Link '{}' is not in the link table; large messages travel at {}/s.",
+                          device ? device->name : "",
+                          format_bytes(static_cast<std::int64_t>(sum.rate()))));
   bool network = crosses_machines(job, context.trace);
   double rate = network ? link->network_bytes_per_s : link->bytes_per_s;
   std::string what = fmt::format(
-      "{} collectives of 4 MB and more travel at a bus bandwidth of {}/s, {} of the {}/s of {}",
+      "{} collectives of 4 MB or more reach a bus bandwidth of {}/s, {} of the {}/s of {}",
       format_count(sum.count), format_bytes(static_cast<std::int64_t>(sum.rate())),
       format_percent(sum.rate() / rate), format_bytes(static_cast<std::int64_t>(rate)),
-      network ? "a network as such machines usually have" : link->label);
+      network ? "a typical network for these machines" : link->label);
   ClassShare exposed = worst_share(context, {TimeClass::kCommTransfer});
   if (!exposed.device) return cannot_tell(rule, "No steady step has work on a device.");
   double faster = std::max(0.0, 1 - sum.rate() / (kReachable * rate));
   DurationNs gain{static_cast<std::int64_t>(static_cast<double>(exposed.time.ns) * faster)};
   if (sum.rate() >= kFarBelow * rate) return fine(rule, what + ".");
   if (ratio(gain, context.step) < kFindingShare)
-    return fine(rule, fmt::format("{}, but that costs only {}.", what,
+    return fine(rule, fmt::format("{}, but this costs only {}.", what,
                                   of_step(context, gain, context.step)));
   Finding finding = found(rule, gain, context);
   finding.sub_cause = network ? "network" : "device-link";
@@ -100,26 +99,24 @@ Finding check(const Rule& rule, const RuleContext& context) {
       longest_segments(context, *exposed.device, {TimeClass::kCommTransfer}, communication_note);
   finding.advice = {
       {"PyTorch",
-       network ? "See which path NCCL took: GPU Direct RDMA, all NICs, no TCP fall-back; reduce "
-                 "inside the machine first."
-               : "See which path NCCL took: peer access over the device link must not be off, nor "
-                 "go through host memory.",
+       network ? "Check NCCL's path: GPU Direct RDMA, all NICs, no TCP fallback. Reduce inside "
+                 "each node first."
+               : "Check NCCL's path: peer access over the device link, not through host memory.",
        network ? "NCCL_DEBUG=INFO, NCCL_IB_HCA, NCCL_NET_GDR_LEVEL, NCCL_SOCKET_IFNAME; "
                  "hierarchical or hybrid sharding (HYBRID_SHARD)"
                : "NCCL_DEBUG=INFO, NCCL_P2P_DISABLE=0, NCCL_P2P_LEVEL; nvidia-smi topo -m, "
                  "nvidia-smi nvlink -s",
        std::string(context.trace.meta_value("env.NCCL_P2P_DISABLE"))},
-      {"TensorFlow/JAX", "The same library carries the collectives: the same settings apply.",
+      {"TensorFlow/JAX", "The same library runs the collectives, so the same settings apply.",
        "NCCL_DEBUG=INFO; Horovod: HOROVOD_HIERARCHICAL_ALLREDUCE=1", ""}};
   return finding;
 }
 
 }  // namespace
 
-extern const Rule kCommSlowLink = {
-    "comm-slow-link", "Communication far below the link",
-    "The bus bandwidth of large collectives is under 30 % of the link's, and that costs more than "
-    "5 % of the step.",
-    check, true};
+extern const Rule kCommSlowLink = {"comm-slow-link", "Communication far below the link",
+                                   "Large collectives reach under 30 % of the link's bandwidth, at "
+                                   "a cost of over 5 % of the step.",
+                                   check, true};
 
 }  // namespace headway::analyzer

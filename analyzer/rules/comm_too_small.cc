@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// comm-too-small: many collectives so small that latency, not bandwidth, decides.
+// comm-too-small: latency, not bandwidth, limits many small collectives.
 //
 // Symptom: a step exchanges its gradients in many messages of some KB.
-// Mechanism: a collective costs latency + bytes / rate. Below the knee latency * rate more than half
-// of it is latency; one larger message carries the same bytes for one latency.
-// Formula: fit latency and rate over the sizes seen; recoverable = (small collectives - those needed
-// at the best bucket size) * latency per step, at most the exposed communication.
+// Mechanism: a collective costs latency + bytes / rate. Below the knee latency * rate, latency
+//   dominates; one larger message carries the same bytes for one latency.
+// Formula: fit latency and rate over the recorded sizes. Recoverable = (small collectives -
+//   collectives at the best bucket size) * latency per step, at most the exposed communication.
 // Falsified by: few small messages, or small ones hidden under compute.
-// Known false positives: sizes of different algorithms (NCCL switches at some sizes) do not lie on
-// one line; then the fit's latency is a mean.
+// Known false positives: sizes of different algorithms (NCCL switches at some sizes) do not fit
+//   one line; the fitted latency is then a mean.
 // Source: the alpha-beta model; buckets of 25 MB are PyTorch's default.
 #include <fmt/format.h>
 
@@ -66,8 +66,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   std::vector<SmallOnes> groups = small_ones(*context.job);
   if (groups.empty())
     return cannot_tell(rule,
-                       "No communicator has matched collectives of two sizes whose bytes are "
-                       "known: latency and bandwidth cannot be told apart.");
+                       "Cannot separate latency from bandwidth: no communicator has matched "
+                       "collectives of two known sizes.");
   ClassShare exposed = worst_share(context, {TimeClass::kCommTransfer});
   if (!exposed.device) return cannot_tell(rule, "No steady step has work on a device.");
   double steps = steps_of(*context.job);
@@ -95,12 +95,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
                   format_bytes(static_cast<std::int64_t>(worst->link.bytes_per_ns * 1e9)),
                   format_bytes(static_cast<std::int64_t>(worst->link.knee_bytes())));
   if (ratio(gain, context.step) < kFindingShare)
-    return fine(rule, fmt::format("{}; {:.1f} collectives per step are smaller, worth {}.", fit,
-                                  count, of_step(context, gain, context.step)));
+    return fine(rule, fmt::format("{}; {:.1f} smaller collectives per step cost {}.", fit, count,
+                                  of_step(context, gain, context.step)));
   Finding finding = found(rule, gain, context);
   finding.sub_cause = worst->group.kind;
   finding.claim = fmt::format(
-      "{:.0f} collectives per step lie under the knee ({}); {:.0f} of {} would carry the same "
+      "{:.0f} collectives per step are below the knee ({}); {:.0f} of {} would carry the same "
       "bytes. Best bucket size by this fit: {}.",
       count, fit, needed, format_bytes(bucket), format_bytes(bucket));
   finding.confidence = 0.8;
@@ -108,7 +108,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       longest_segments(context, *exposed.device, {TimeClass::kCommTransfer}, communication_note);
   std::string megabytes = fmt::format("{:.0f}", static_cast<double>(bucket) / (1 << 20));
   finding.advice = {
-      {"PyTorch", "Gather gradients into larger buckets, so that each pays the latency once.",
+      {"PyTorch", "Gather gradients into larger buckets to pay the latency once per bucket.",
        fmt::format("DistributedDataParallel(bucket_cap_mb={})", megabytes), ""},
       {"TensorFlow/JAX", "Combine small collectives into larger ones.",
        fmt::format("XLA_FLAGS=--xla_gpu_all_reduce_combine_threshold_bytes={}; Horovod: "
@@ -122,7 +122,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kCommTooSmall = {
     "comm-too-small", "Many small collectives",
-    "Merging the collectives under the bandwidth knee would save more than 5 % of the step.", check,
-    true};
+    "Merging collectives below the bandwidth knee would save over 5 % of the step.", check, true};
 
 }  // namespace headway::analyzer

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// compile-time: the program spends more on compiling its model than compiling can gain it in a run like this.
+// compile-time: compiling the model costs more than it can gain in a run of this length.
 //
-// Symptom: the first steps take seconds to minutes; now and then a later step does, too.
-// Mechanism: a compiler traces the model, generates code and builds it at the first call, and again for each new
-//   shape, type or Python value that its guards had fixed.
-// Formula: c = time of the training threads in ranges of compilers (torch.compile, which the PyTorch hook marks;
-//   frames of torch/_dynamo/convert_frame.py; XLA's backend_compile). Fires when c takes as long as ten steps and a
-//   tenth of the recording. Recoverable = c over the steps of the recording, but at least 1 000: most of it is paid
-//   once, and runs are longer than recordings. What comes after the first three steps is recompilation.
-// Falsified by: a compiler's cache that is found warm (then c is short).
+// Symptom: the first steps take seconds to minutes, and occasionally a later one does.
+// Mechanism: a compiler traces the model, generates code and builds it at the first call. It
+//   repeats this for each new shape, type or Python value that its guards fixed.
+// Formula: c = training thread time in compiler ranges (torch.compile, marked by the PyTorch hook;
+//   frames of torch/_dynamo/convert_frame.py; XLA's backend_compile). Fires if c takes as long as
+//   ten steps and a tenth of the recording. Recoverable = c divided by the steps of the recording,
+//   at least 1 000, because most of it is paid once and runs are longer than recordings. Compiling
+//   after the first three steps is recompilation.
+// Falsified by: a warm compiler cache (c is short).
 // Known false positives: a short trial of a program that will run for days.
 // Source: PyTorch's guides to recompilations and caches of torch.compile.
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ namespace {
 
 constexpr std::int64_t kMinSteps = 10;
 constexpr double kOfRecording = 0.1;
-constexpr std::int64_t kAssumedSteps = 1000;  ///< of a real run
+constexpr std::int64_t kAssumedSteps = 1000;  ///< minimum length of a real run
 constexpr std::size_t kFirstSteps = 3;
 
 bool compiles(std::string_view name) {
@@ -93,12 +94,12 @@ TimeNs first_event(const trace::Trace& trace) {
 std::string what_came_later(const RuleContext& context, const Compilation& compilation) {
   std::string text;
   if (compilation.later.ns > 0)
-    text += fmt::format(" Of it, {} come after the first {} steps, in {} of them: recompilation.",
+    text += fmt::format(" {} of these come after the first {} steps, in {} of them: recompilation.",
                         format_duration(compilation.later), kFirstSteps, compilation.later_steps);
   std::string_view told;  // after each compilation
   for (const auto& [name, value] : context.trace.settings)
     if (name == "torch.compile") told = value;
-  if (!told.empty()) text += fmt::format(" The compiler tells {}.", told);
+  if (!told.empty()) text += fmt::format(" Reported by the compiler: {}.", told);
   return text;
 }
 
@@ -108,19 +109,18 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const Compilation compilation = find_compilation(context, context.steps.all.front().thread);
   const DurationNs time = compilation.all.total();
   if (compilation.count == 0)
-    return fine(rule, "No range shows a compiler at work on the training thread.");
+    return fine(rule, "No range shows a compiler on the training thread.");
   const DurationNs recording = context.trace.end - first_event(context.trace);
   if (time < context.step * kMinSteps || ratio(time, recording) < kOfRecording)
-    return fine(rule, fmt::format("Compiling takes {} of the recording's {}.",
-                                  format_duration(time), format_duration(recording)));
+    return fine(rule, fmt::format("Compiling: {} of the recording's {}.", format_duration(time),
+                                  format_duration(recording)));
   const std::int64_t steps =
       std::max(static_cast<std::int64_t>(context.steps.all.size()), kAssumedSteps);
   Finding finding = found(rule, std::min(context.step, time / steps), context);
   if (compilation.later * 2 > time) finding.sub_cause = "recompilation";
   finding.claim = fmt::format(
-      "Compiling takes {} of the {} that were recorded, in {} parts: as long as {} steps. Counted "
-      "over "
-      "{} steps.{}",
+      "Compiling takes {} of the recorded {}, in {} parts: as long as {} steps. Per-step figures "
+      "divide it by {} steps.{}",
       format_duration(time), format_duration(recording), compilation.count,
       format_count(time.ns / context.step.ns), format_count(steps),
       what_came_later(context, compilation));
@@ -128,13 +128,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = compilation.longest;
   finding.advice = {
       {"PyTorch",
-       "Keep compiled code between runs, and find what compiles again. Regions of a model that "
-       "repeat "
-       "are compiled once where each is compiled by itself.",
+       "Cache compiled code between runs, and find out what recompiles. Compile repeated blocks "
+       "separately: each compiles once.",
        "TORCHINDUCTOR_FX_GRAPH_CACHE=1, TORCH_LOGS=recompiles,graph_breaks, "
        "torch.compile(block, dynamic=True) for each block",
        ""},
-      {"TensorFlow/JAX", "Keep compiled code between runs, and pad shapes to a few sizes.",
+      {"TensorFlow/JAX", "Cache compiled code between runs, and pad shapes to a few sizes.",
        "jax.config.update('jax_compilation_cache_dir', …), JAX_LOG_COMPILES=1", ""}};
   return finding;
 }
@@ -143,6 +142,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kCompileTime = {
     "compile-time", "Time to compile",
-    "Compiling takes as long as ten steps and a tenth of the recording.", check};
+    "Compiling takes as long as ten steps and over 10 % of the recording.", check};
 
 }  // namespace headway::analyzer

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// copy-not-overlapped: the device computes nothing while data is copied to it.
+// copy-not-overlapped: the device computes nothing during copies to it.
 //
-// Symptom: host-to-device copies on the compute stream, or on another with the next op waiting for them.
-// Mechanism: a copy engine can work beside the compute units, but only on its own stream and ahead of need.
-//   Weights that live on the host and are fetched for each use occupy the link all the time.
-// Formula: recoverable = h2d: time in which copies to the device are all that runs. Taken for weights when a
-//   step makes 16 or more copies of 1 MB or more, or, without steps, when copies of 16 MB on average take
-//   half of the span.
+// Symptom: host-to-device copies on the compute stream, or on another stream with the next op
+//   waiting for them.
+// Mechanism: a copy engine works beside the compute units only on a separate stream and ahead of
+//   need. Weights on the host, fetched for each use, occupy the link all the time.
+// Formula: recoverable = h2d: time in which only copies to the device run. The copies count as
+//   weights if a step has 16 or more copies of 1 MB or more, or, without steps, if copies of 16 MB
+//   on average take half of the span.
 // Falsified by: copies that run under compute (they are counted as hidden and cost nothing).
-// Known false positives: the copies of the first steps, which warm-up trimming drops.
+// Known false positives: copies of the first steps, which are dropped as warm-up.
 // Source: pinned memory, non-blocking copies and prefetching to the device in every framework's guide.
 #include <fmt/format.h>
 
@@ -92,26 +93,23 @@ bool looks_like_weights(const RuleContext& context, const ClassShare& copy,
 }
 
 std::vector<Advice> weights_advice() {
-  return {
-      {"headway-train", "Keep the weights on the device; a smaller batch makes room for them.",
-       "--batch N", ""},
-      {"PyTorch",
-       "Keep the weights on the device: fewer bits (quantisation), more devices (sharding), or a "
-       "smaller model. If they must live on the host, fetch the next layer's on a stream of its "
-       "own "
-       "while this one computes.",
-       "no device_map='auto' or cpu_offload for weights that fit; accelerate/FSDP "
-       "cpu_offload=False; prefetching hooks with torch.cuda.Stream()",
-       ""},
-      {"TensorFlow/JAX", "Keep parameters on the device, sharded over several if needed.",
-       "jax.device_put with a NamedSharding; no memory_kind='pinned_host' for parameters", ""}};
+  return {{"headway-train", "Keep the weights on the device. A smaller batch makes room.",
+           "--batch N", ""},
+          {"PyTorch",
+           "Keep weights on the device: quantise, shard, or shrink the model. If they must stay on "
+           "the host, prefetch the next layer on a separate stream.",
+           "no device_map='auto' or cpu_offload for weights that fit; accelerate/FSDP "
+           "cpu_offload=False; prefetching hooks with torch.cuda.Stream()",
+           ""},
+          {"TensorFlow/JAX", "Keep parameters on the device; shard them over several if needed.",
+           "jax.device_put with a NamedSharding; no memory_kind='pinned_host' for parameters", ""}};
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare copy = worst_share(context, {TimeClass::kH2d});
   if (!copy.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (copy.share() < kFindingShare) {
-    return fine(rule, fmt::format("Copies to the device are exposed {}; {} {} run under compute.",
+    return fine(rule, fmt::format("Exposed copies to the device: {0}; {1} {2} overlap compute.",
                                   of_step(context, copy.time, copy.step),
                                   format_duration(copy.device->hidden_h2d), per_step(context)));
   }
@@ -120,15 +118,14 @@ Finding check(const Rule& rule, const RuleContext& context) {
   bool weights = looks_like_weights(context, copy, traffic);
   Finding finding = found(rule, copy.time, context);
   finding.sub_cause = weights ? "weights" : shared ? "compute-stream" : "late";
-  finding.claim = fmt::format(
-      "Copies to the device are all that runs for {}; {}.", of_step(context, copy.time, copy.step),
-      shared ? "they share a stream with the kernels, so they cannot overlap"
-             : "they have a stream of their own but start too late");
+  finding.claim = fmt::format("Only copies to the device run for {}: {}.",
+                              of_step(context, copy.time, copy.step),
+                              shared ? "they share a stream with kernels and cannot overlap"
+                                     : "they have their own stream but start too late");
   if (weights) {
     finding.claim += fmt::format(
-        " {:.0f} large copies with {} {}: too many for batches; weights (or activations) are "
-        "fetched "
-        "from the host again and again.",
+        " {:.0f} large copies with {} {} are too many for batches: weights or activations travel "
+        "from the host repeatedly.",
         traffic.large_copies, format_bytes(static_cast<std::int64_t>(traffic.bytes)),
         per_step(context));
   }
@@ -139,12 +136,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return finding;
   }
   finding.advice = {
-      {"headway-train",
-       "Copy the next batch on its own stream from pinned memory while this one computes.",
+      {"headway-train", "Copy the next batch on its own stream from pinned memory during compute.",
        "--h2d prefetch --pinned on", settings(context.trace, {"h2d", "pinned"})},
       {"PyTorch",
-       "Pin the batches and copy the next one on a side stream; keep weights on the device, or "
-       "prefetch the next layer's.",
+       "Pin the batches and copy the next one on a side stream. Keep weights on the device, or "
+       "prefetch the next layer.",
        "DataLoader(pin_memory=True), tensor.to(device, non_blocking=True) under "
        "torch.cuda.stream(copy_stream)",
        ""},
@@ -155,8 +151,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kCopyNotOverlapped = {
-    "copy-not-overlapped", "Copies not overlapped",
-    "Copies to the device that nothing covers, over 5 % of the step.", check};
+extern const Rule kCopyNotOverlapped = {"copy-not-overlapped", "Copies not overlapped",
+                                        "Exposed copies to the device take over 5 % of the step.",
+                                        check};
 
 }  // namespace headway::analyzer

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // evaluation-time: the program evaluates so often that training waits for it.
 //
-// Symptom: every n-th step is followed by a pass without gradients, in which nothing is trained.
-// Mechanism: evaluation runs in the training loop; all devices are busy with it or wait for it.
-// Formula: recoverable = time per step in ranges that say so ("evaluation", "validate"; the PyTorch hook marks
-//   what lies between model.eval() and model.train()), with all that they launch and wait for. Inside of steps such
-//   a range counts where at most half of the steps have one. Fires from 5 % of the step cost.
-//   Programs that have environments (gymnasium) collect experience the same way: there it says so.
-// Falsified by: a pass of that name that is part of each step (a teacher's, say).
-// Known false positives: a recording that happens to hold more evaluations than the run has in the long run.
-// Source: the step cost holds all that a program does for a step (docs/design/0051-step-cost.md).
+// Symptom: every n-th step is followed by a pass without gradients.
+// Mechanism: evaluation runs in the training loop; all devices take part or wait.
+// Formula: recoverable = time per step in marked ranges ("evaluation", "validate", or model.eval()
+//   to model.train() from the PyTorch hook), with all launched and awaited work. Inside steps,
+//   such a range counts only if at most half of the steps have one. Fires from 5 % of the step
+//   cost. Programs with environments (gymnasium) collect experience in the same way; the claim
+//   then says so.
+// Falsified by: a pass of this name in every step (e.g. a teacher).
+// Known false positives: a recording with more evaluations than the long-run average.
+// Source: the step cost includes all work for a step (docs/design/0051-step-cost.md).
 #include <fmt/format.h>
 
 #include "analyzer/evidence/between_steps.h"
@@ -27,7 +28,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   const std::string time = of_step(context, work.per_step, context.step);
   if (ratio(work.per_step, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Evaluation takes {} on average.", time));
+    return fine(rule, fmt::format("Evaluation: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
   const std::string_view environments = context.trace.setting("environments");
   finding.claim = fmt::format("{} takes {} on average: {}.",
@@ -38,21 +39,21 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = occasions_of(context, work);
   finding.advice = {
       {"PyTorch",
-       "Evaluate less often, on fewer batches, or with larger batches, which fit without "
-       "gradients. Or evaluate checkpoints in a separate process.",
+       "Evaluate less often, on fewer batches, or with larger batches (no gradients need memory). "
+       "Or evaluate checkpoints in a separate process.",
        "the program's own interval; trainers: eval_steps, val_check_interval, limit_val_batches",
        ""},
       {"TensorFlow/JAX", "Evaluate less often or on fewer batches.",
        "model.fit(validation_freq=n, validation_steps=m)", ""}};
   if (!environments.empty()) {
-    finding.title = "Experience between steps";
+    finding.title = "Collecting experience between steps";
     finding.claim += fmt::format(
-        " The model runs without training, and the program uses {}. Evaluations look the same.",
+        " The model runs without training, and the program uses {}. Evaluation looks the same.",
         environments);
     finding.advice.front() = {
         "PyTorch",
-        "Step several environments at a time, so that one forward pass serves all of them, in "
-        "processes of their own where a step of theirs takes long. Evaluate less often.",
+        "Step several environments at once, so that one forward pass serves all. Run slow "
+        "environments in separate processes. Evaluate less often.",
         "gymnasium.vector.AsyncVectorEnv; Stable-Baselines3: "
         "make_vec_env(n_envs=…, vec_env_cls=SubprocVecEnv)",
         ""};

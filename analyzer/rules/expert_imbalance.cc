@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// expert-imbalance: some ranks' experts get more tokens than others', and all ranks wait for them.
+// expert-imbalance: some ranks' experts get more tokens, and all ranks wait for them.
 //
-// Symptom: the all-to-alls that take tokens back from experts last long on all ranks but one, another one in another layer.
-// Mechanism: a router sends each token to the experts that it prefers. Ranks have experts of their own; the tokens of the
-// preferred one are computed on one rank while the others wait in the next all-to-all, in every layer, forward and backward.
-// Formula: in a step's all-to-alls in pairs, a rank's work is the time from the end of the one that brings tokens to the begin of
-//   the one that takes them back. recoverable = exposed waiting in the latter, mean of the ranks, times the share of
-//   (longest - mean) work that is more than the slowest rank computes longer outside of the pairs, too. Needs no common clock.
-// Falsified by: ranks that are as uneven outside of the pairs (straggler, uneven-batches), or even inside.
-// Known false positives: all-to-alls around the attention of long sequences (Ulysses), where sequences differ by rank. Compute
-//   that runs beside the experts' on another stream counts as theirs.
+// Symptom: the all-to-alls that return tokens from experts are long on all ranks but one, a
+//   different one per layer.
+// Mechanism: a router sends each token to preferred experts, and each rank has different experts.
+//   One rank computes the tokens of a popular expert while the others wait in the next all-to-all,
+//   in every layer, forward and backward.
+// Formula: a step's all-to-alls come in pairs; a rank's work is the time between the two.
+//   Recoverable = exposed waiting in the second one, mean over ranks, times the share of (longest
+//   - mean) work beyond the slowest rank's excess outside the pairs. Needs no common clock.
+// Falsified by: ranks equally uneven outside the pairs (straggler, uneven-batches), or even
+//   inside.
+// Known false positives: all-to-alls around attention of long sequences (Ulysses), where sequences
+//   differ by rank. Compute on another stream during the experts' work counts as theirs.
 // Source: Switch Transformers (Fedus et al. 2021) and its auxiliary loss; DeepSeek-V3's balancing without one.
 #include <fmt/format.h>
 
@@ -36,11 +39,11 @@ std::string who(const ExpertBalance& balance) {
     ++steady;
     ++of_rank[one.rank];
   }
-  if (steady == 0) return "Which rank has most changes from step to step.";
-  const std::string where = fmt::format("in {} of the {} places", steady, balance.layers);
+  if (steady == 0) return "The busiest rank changes from step to step.";
+  const std::string where = fmt::format("in {} of {} places", steady, balance.layers);
   if (of_rank.size() == 1)
     return fmt::format("Rank {} has most {} in every step.", of_rank.begin()->first, where);
-  return fmt::format("The same rank has most in every step {}: {} ranks, each in some of them.",
+  return fmt::format("The same ranks are busiest in every step {}: {} ranks, each in some places.",
                      where, of_rank.size());
 }
 
@@ -54,36 +57,36 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
   const ExpertBalance balance = find_expert_balance(context);
   if (balance.layers == 0)
-    return fine(rule, "No step has all-to-alls in pairs: no rank has experts of its own.");
+    return fine(rule, "No step has paired all-to-alls: no expert parallelism.");
   const std::string checked = fmt::format(
-      "Between all-to-alls that bring tokens to experts and take them back, the rank with most "
-      "takes {:.2f} times as long as the mean ({} against {} per step, in {} places)",
+      "Between token all-to-alls, the busiest rank takes {:.2f} times the mean ({} against {} per "
+      "step, in {} places)",
       balance.factor(), format_duration(balance.most), format_duration(balance.mean),
       balance.layers);
   if (ratio(balance.uneven, context.step) < kFindingShare)
-    return fine(rule, fmt::format("{}; ranks wait {} for it.", checked,
+    return fine(rule, fmt::format("{}; other ranks wait {}.", checked,
                                   of_step(context, balance.uneven, context.step)));
   Finding finding = found(rule, balance.uneven, context);
   finding.claim = fmt::format(
       "{}. Elsewhere the slowest rank computes {} longer than the mean. The ranks wait {} for "
-      "experts "
-      "with more tokens. {}",
+      "experts with more tokens. {}",
       checked, format_percent(balance.usual), of_step(context, balance.uneven, context.step),
       who(balance));
   finding.confidence = 0.9;
   finding.evidence = evidence_of(context);
   finding.advice = {
-      {"headway-train", "Let the router send all experts as many tokens.", "--router-imbalance 1",
+      {"headway-train", "Make the router send every expert the same number of tokens.",
+       "--router-imbalance 1",
        settings(context.trace, {"router_imbalance", "experts", "expert_choices"})},
       {"PyTorch",
-       "Balance what experts get: a larger auxiliary loss, or a bias on the router's scores that "
-       "follows the load. A capacity bounds what the fullest one computes, and drops the rest. In "
-       "inference put copies of the preferred experts on other ranks.",
+       "Balance the experts: raise the auxiliary loss, or add a load-based bias to the router "
+       "scores. A capacity limit drops excess tokens. For inference, replicate popular experts on "
+       "other ranks.",
        "Megatron: --moe-aux-loss-coeff, --moe-router-enable-expert-bias, "
        "--moe-expert-capacity-factor; DeepSpeed: MoE(capacity_factor=…, drop_tokens=True); "
        "vLLM: --enable-eplb",
        ""},
-      {"TensorFlow/JAX", "Balance what experts get by a larger auxiliary loss, or by a capacity.",
+      {"TensorFlow/JAX", "Balance the experts with a larger auxiliary loss, or a capacity limit.",
        "the layer's load-balancing loss weight and capacity factor", ""}};
   return finding;
 }
@@ -91,8 +94,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kExpertImbalance = {
-    "expert-imbalance", "Experts get unequal numbers of tokens",
-    "Ranks wait for more than 5 % of the step for those whose experts got more tokens.", check,
-    true};
+    "expert-imbalance", "Unequal token counts per expert",
+    "Waiting for ranks with overloaded experts takes over 5 % of the step.", check, true};
 
 }  // namespace headway::analyzer

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// full-precision: products run on tensor cores in TF32, and all between them moves 32-bit values.
+// full-precision: products run on tensor cores in TF32, and the work between them moves 32-bit
+//   values.
 //
 // Symptom: matrix kernels on tensor cores whose names say TF32, few in half precision.
 // Mechanism: TF32 reads and writes 32 bits; BF16 and FP16 need half the bytes and have twice the rate.
-// Formula: the replay of half-precision alone: it says how much of the time depends on bytes and arithmetic. Without a
-//   replay nothing is found: TF32 is how most programs run, and no loss by itself.
-// Falsified by: kernels that are all start and end; those take as long in any type.
-// Known false positives: training that diverges in 16 bits. Products on general cores are no-tensor-cores'.
+// Formula: the replay of half-precision alone, which models bytes and arithmetic. Without a
+//   replay, the rule finds nothing: TF32 is the default of most programs and not a loss by itself.
+// Falsified by: kernels dominated by launch and end; they take as long in any type.
+// Known false positives: training that diverges in 16 bits. Products on general cores belong to
+//   no-tensor-cores.
 // Source: NVIDIA's mixed-precision training guide.
 #include <fmt/format.h>
 
@@ -41,20 +43,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
       context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   if (products.recoverable.ns == 0)
-    return fine(rule, "No kernel is known by its name as a matrix product in TF32.");
+    return fine(rule, "No kernel name shows a TF32 matrix product.");
   if (products.half >= products.recoverable)
-    return fine(rule, "Most products run in half precision.");
-  return fine(rule, fmt::format("Products in TF32 take {}. `headway whatif` tells what 16 bits "
-                                "would gain.",
-                                of_step(context, products.recoverable, context.step)));
+    return fine(rule, "Most matrix products run in half precision.");
+  return fine(
+      rule, fmt::format("TF32 matrix products: {}. `headway whatif` predicts the gain of 16 bits.",
+                        of_step(context, products.recoverable, context.step)));
 }
 
 }  // namespace
 
-extern const Rule kFullPrecision = {
-    "full-precision", "32-bit numbers",
-    "Matrix products in TF32 and 32-bit activations, where the replay in 16 bits saves over 5 % of "
-    "the step.",
-    check};
+extern const Rule kFullPrecision = {"full-precision", "32-bit numbers",
+                                    "Matrix products run in TF32 and activations in 32 bits; 16 "
+                                    "bits would save over 5 % of the step.",
+                                    check};
 
 }  // namespace headway::analyzer

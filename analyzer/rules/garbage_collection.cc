@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// garbage-collection: Python looks for unreachable objects while training waits.
+// garbage-collection: training waits while Python searches for unreachable objects.
 //
-// Symptom: some steps take longer by about the same time, at no regular distance, though nothing was to be done.
-// Mechanism: the collector of Python visits all objects that the program keeps, whenever enough new ones were made;
-//   a data set or a model of many objects makes that long, and all threads of Python wait for it.
-// Formula: recoverable = time per step in collections: the PyTorch hook marks those of the oldest generation and
-//   explicit ones; in other recordings calls of gc.collect, and ranges that say so. Fires from 5 % of the step cost.
-// Falsified by: collections while the device has work queued (that time counts nothing here).
-// Known false positives: a collection that frees memory which would otherwise be missing.
+// Symptom: some steps take longer by a similar time, at irregular intervals.
+// Mechanism: Python's collector visits all live objects after enough allocations. With many
+//   objects in a data set or model this takes long, and all Python threads wait.
+// Formula: recoverable = time per step in collections. The PyTorch hook marks those of the oldest
+//   generation and explicit ones; other recordings have calls of gc.collect and named ranges.
+//   Fires from 5 % of the step cost.
+// Falsified by: collections during queued device work (this time does not count).
+// Known false positives: a collection that frees needed memory.
 // Source: Python's gc module; trainers at scale collect at fixed steps, on all ranks at once.
 #include <fmt/format.h>
 
@@ -26,22 +27,20 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   const std::string time = of_step(context, work.per_step, context.step);
   if (ratio(work.per_step, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Garbage collection takes {} on average.", time));
+    return fine(rule, fmt::format("Garbage collection: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
   finding.claim = fmt::format("Garbage collection takes {} on average: {}.", time, frequency(work));
   // What was seen once may be rarer, or more frequent, than the recording is long.
   finding.confidence = work.occasions.size() > 1 ? 0.85 : 0.6;
   finding.evidence = occasions_of(context, work);
-  finding.advice = {
-      {"PyTorch",
-       "Take what lives for the whole run out of the collector's sight, and collect at steps of "
-       "your "
-       "choice, on all ranks at once.",
-       "gc.freeze() after setting up; gc.disable() with gc.collect() every n steps; "
-       "gc.set_threshold(100_000)",
-       ""},
-      {"TensorFlow/JAX", "Take what lives for the whole run out of the collector's sight.",
-       "gc.freeze(), gc.disable() with gc.collect() every n steps", ""}};
+  finding.advice = {{"PyTorch",
+                     "Exclude long-lived objects from the collector, and collect at chosen steps, "
+                     "on all ranks at once.",
+                     "gc.freeze() after setting up; gc.disable() with gc.collect() every n steps; "
+                     "gc.set_threshold(100_000)",
+                     ""},
+                    {"TensorFlow/JAX", "Exclude long-lived objects from the collector.",
+                     "gc.freeze(), gc.disable() with gc.collect() every n steps", ""}};
   return finding;
 }
 

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
-// gemm-efficiency: matrix products read a few bytes at a time, because an extent is no multiple of 16 bytes, or leave
-//   multiprocessors without a block, because their results have too few tiles or a few more than whole waves of them.
+// gemm-efficiency: matrix products use narrow loads because a dimension is not a multiple of 16
+//   bytes, or leave multiprocessors idle because their results have too few tiles or a partial
+//   last wave.
 //
-// Symptom: GEMM kernels on tensor cores whose names tell an alignment below 16 bytes: align1, align2, align4 of halves, align1 and
-//   align2 of TF32. Or GEMM kernels with fewer blocks than multiprocessors, or a last wave that is far from full, though
-//   each sum is long.
-// Mechanism: rows of a matrix begin every k or n elements. Where that is no multiple of 16 bytes, a thread cannot read 16 bytes at
-//   once; the library takes a kernel that reads 2, 4 or 8 and reaches a part of the rate.
+// Symptom: tensor-core GEMM kernels whose names show an alignment below 16 bytes: align1, align2,
+//   align4 of halves, align1 and align2 of TF32. Or GEMM kernels with long sums and fewer blocks
+//   than multiprocessors, or a nearly empty last wave.
+// Mechanism: rows of a matrix begin every k or n elements. If this is not a multiple of 16 bytes,
+//   a thread cannot load 16 bytes at once. The library then selects a slower kernel with 2-, 4- or
+//   8-byte loads.
 // Formula: per kernel, recoverable = d - max(5 us + (d - 5 us) x share, bytes / bandwidth), share = 1/3 with accesses of 2 bytes, 1/2
 //   with 4, 3/4 with 8. The first is published of an odd vocabulary, the others lie between it and 1.
 //   A product of b blocks on m multiprocessors takes ceil(b / m) waves and uses b / m of them. With each sum split in s
 //   parts (split-k) there are s x b blocks, and a partial result is written and read for each: recoverable =
 //   (d - 3 us) x (1 - left), left by the larger of arithmetic and bytes over the filled share, the best of s = 2, 4, 8, 16 with
 //   at least 128 terms a part; kernels that would keep over 90 % do not count. The larger of both causes is the finding.
-// Falsified by: products bound by memory or by launch latency; they stay as they are, wherever their rows begin. Kernels of other
-//   streams that run in what a product leaves.
-// Known false positives: a library that takes the narrow kernel though the shapes are aligned, for a pointer that is not;
-//   stream-k kernels, whose grid is one wave on purpose (they have as many blocks as multiprocessors, so nothing is said).
+// Falsified by: products bound by memory or launch latency, which are independent of alignment.
+//   Kernels of other streams that fill the idle multiprocessors.
+// Known false positives: a library that selects the narrow kernel for aligned shapes because of a
+//   misaligned pointer; stream-k kernels, whose grid is one wave on purpose (they have as many
+//   blocks as multiprocessors, so the rule stays silent).
 // Source: NVIDIA, "Matrix Multiplication Background User's Guide": tile and wave quantization; NVIDIA/cutlass, issue 75: most
 //   kernels for tensor cores want accesses of 128 bits; Netflix on an odd vocabulary that tripled the time of the last layer.
 #include <fmt/format.h>
@@ -96,7 +99,7 @@ Narrow measure(const RuleContext& context, const DevicePartition& device) {
 std::string where(const RuleContext& context, const Narrow& narrow) {
   const auto op = context.attribution.op_of[narrow.worst.value];
   std::string text;
-  if (op.value != 0) text = fmt::format("; most is in {}", context.attribution.ops[op.value].name);
+  if (op.value != 0) text = fmt::format("; mostly {}", context.attribution.ops[op.value].name);
   const std::vector<BadExtent> extents =
       bad_extents(context.trace, context.attribution, narrow.worst,
                   element_bytes(context.kernels.of(narrow.worst).precision));
@@ -111,11 +114,9 @@ Finding unfilled(const Rule& rule, const RuleContext& context, UnfilledProducts 
   Finding finding = found(rule, products.recoverable, context);
   const ProductGrid& worst = products.worst;
   finding.claim = fmt::format(
-      "{:.0f} matrix products {} take {} with blocks that leave multiprocessors without work; most "
-      "in "
-      "'{}': {} blocks on {} multiprocessors ({:.2f} waves), each a sum of {:.0f} terms. Split in "
-      "{} "
-      "parts or as many as are best, they would take about {} less.",
+      "{:.0f} matrix products {} take {} with too few blocks for all multiprocessors. The largest "
+      "is '{}': {} blocks on {} multiprocessors ({:.2f} waves), each a sum of {:.0f} terms. "
+      "Split-k with {} or more parts would save about {}.",
       products.kernels, per_step(context), of_step(context, products.time, context.step),
       short_name(context, products.example), worst.blocks, worst.multiprocessors,
       static_cast<double>(worst.blocks) / worst.multiprocessors, worst.depth, products.split.parts,
@@ -123,15 +124,14 @@ Finding unfilled(const Rule& rule, const RuleContext& context, UnfilledProducts 
   finding.sub_cause = "split-k";
   finding.confidence = 0.6;
   finding.evidence = std::move(products.evidence);
-  finding.advice = {
-      {"headway-train", "Split the sums of small products.", "--split-k on",
-       settings(context.trace, {"split_k"})},
-      {"PyTorch",
-       "Let an autotuner choose tiles and split-k; a batch or features with which the tiles fill "
-       "whole waves.",
-       "torch.compile(model, mode='max-autotune'); torch.cuda.tunable.enable()", ""},
-      {"TensorFlow/JAX", "Let the autotuner try all algorithms, split-k among them.",
-       "XLA_FLAGS=--xla_gpu_autotune_level=4", ""}};
+  finding.advice = {{"headway-train", "Split the sums of small products.", "--split-k on",
+                     settings(context.trace, {"split_k"})},
+                    {"PyTorch",
+                     "Let an autotuner choose tiles and split-k, or choose a batch or feature size "
+                     "that fills whole waves.",
+                     "torch.compile(model, mode='max-autotune'); torch.cuda.tunable.enable()", ""},
+                    {"TensorFlow/JAX", "Let the autotuner try all algorithms, including split-k.",
+                     "XLA_FLAGS=--xla_gpu_autotune_level=4", ""}};
   return finding;
 }
 
@@ -146,33 +146,30 @@ Finding check(const Rule& rule, const RuleContext& context) {
       ratio(products.recoverable, context.step) >= kFindingShare)
     return unfilled(rule, context, std::move(products));
   if (!narrow.any_told)
-    return cannot_tell(rule,
-                       "No name of a matrix product on tensor cores tells how its operands are "
-                       "aligned.");
+    return cannot_tell(rule, "No tensor-core kernel name shows how its operands are aligned.");
   if (ratio(narrow.recoverable, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Products that read less than 16 bytes at once take {}; aligned "
-                                  "they would take {} less.",
-                                  of_step(context, narrow.time, context.step),
-                                  format_duration(narrow.recoverable)));
+    return fine(
+        rule, fmt::format("Matrix products with loads under 16 bytes: {}; alignment would save {}.",
+                          of_step(context, narrow.time, context.step),
+                          format_duration(narrow.recoverable)));
   Finding finding = found(rule, narrow.recoverable, context);
   finding.claim = fmt::format(
-      "{:.0f} matrix products {} take {} in kernels that read less than 16 bytes at once, because "
-      "rows do not begin at multiples of that{}; aligned they would take about {} less.",
+      "{:.0f} matrix products {} take {} with loads under 16 bytes, because their rows are "
+      "misaligned{}. Aligned, they would take about {} less.",
       narrow.kernels, per_step(context), of_step(context, narrow.time, context.step),
       where(context, narrow), format_duration(narrow.recoverable));
   finding.confidence = 0.6;
   finding.evidence = std::move(narrow.evidence);
-  finding.advice = {
-      {"headway-train", "Features that are a multiple of 64.", "--features",
-       settings(context.trace, {"features"})},
-      {"PyTorch",
-       "Pad vocabulary, features and sequence lengths to the next multiple of 64 (at least of 8 "
-       "halves or 4 floats), and leave the padding out of the loss.",
-       "model.resize_token_embeddings(n, pad_to_multiple_of=64); "
-       "DataCollatorWithPadding(…, pad_to_multiple_of=8)",
-       ""},
-      {"TensorFlow/JAX", "Pad vocabulary and features to the next multiple of 64.",
-       "tf.pad(…), jnp.pad(…) of the weights", ""}};
+  finding.advice = {{"headway-train", "Use feature sizes that are multiples of 64.", "--features",
+                     settings(context.trace, {"features"})},
+                    {"PyTorch",
+                     "Pad vocabulary, features and sequence lengths to a multiple of 64 (at least "
+                     "8 halves or 4 floats). Exclude the padding from the loss.",
+                     "model.resize_token_embeddings(n, pad_to_multiple_of=64); "
+                     "DataCollatorWithPadding(…, pad_to_multiple_of=8)",
+                     ""},
+                    {"TensorFlow/JAX", "Pad vocabulary and features to the next multiple of 64.",
+                     "tf.pad(…), jnp.pad(…) of the weights", ""}};
   return finding;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// graph-capture: the recording is of work that was captured, not run.
+// graph-capture: the recorded work was captured, not run.
 //
 // Symptom: hundreds of launches, hardly any op on a device.
-// Mechanism: between the begin and the end of a capture, launches become nodes of a graph; nothing runs. The graph
-//   runs later, by one call.
-// Formula: fires when more than half of the launching calls lie inside a capture and have no op on a device.
-//   The time is that of the captures; nothing is gained by a fix.
+// Mechanism: during a capture, launches become graph nodes and nothing runs. One call runs the
+//   graph later.
+// Formula: fires if more than half of the launch calls lie inside a capture and have no device op.
+//   The time is that of the captures; no fix gains anything.
 // Falsified by: ops of those launches in the trace.
-// Known false positives: none known; ops that were dropped lie outside of captures.
+// Known false positives: none known; dropped ops lie outside captures.
 // Source: stream capture of CUDA and HIP; inference engines capture one graph per batch size when they start.
 #include <fmt/format.h>
 
@@ -24,20 +24,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return cannot_tell(rule, "The trace has no API calls; record with CUDA calls enabled.");
   const GraphCapture capture = find_graph_capture(context.trace);
   if (!is_capture(capture))
-    return fine(rule, fmt::format("{} of {} launches were captured into a graph instead of run.",
+    return fine(rule, fmt::format("{} of {} launches were captured into a graph.",
                                   format_count(capture.captured), format_count(capture.launches)));
   Finding finding = found(rule, capture.time, context);
   // Of the recording: the captures are longer than what ran in it.
   finding.share_of_step = 1;
   finding.claim = fmt::format(
-      "{} of {} launches have no op on a device, because they are captured into a graph: this "
-      "recording shows {} of capture and no step. Record after the engine has started, so that "
-      "the graph runs.",
+      "{} of {} launches only capture a graph and run no op on a device. This recording shows {} "
+      "of capture and no step. Record after startup, when the graph runs.",
       format_count(capture.captured), format_count(capture.launches),
       format_duration(capture.time));
   finding.confidence = 0.95;
   for (const Interval& interval : capture.captures)
-    finding.evidence.push_back({interval, {}, "from the begin of a capture to its end"});
+    finding.evidence.push_back({interval, {}, "the whole capture"});
   constexpr std::size_t kShown = 12;
   if (finding.evidence.size() > kShown) finding.evidence.resize(kShown);
   return finding;
@@ -46,7 +45,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kGraphCapture = {
-    "graph-capture", "A capture, not a run",
-    "More than half of the launches are captured into a graph instead of run.", check};
+    "graph-capture", "Recording shows a capture, not a run",
+    "Over half of the launches are captured into a graph instead of executed.", check};
 
 }  // namespace headway::analyzer

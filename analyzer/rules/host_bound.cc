@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// host-bound: the host computes, and the device waits until it has launched again.
+// host-bound: the device waits for host work other than launching.
 //
-// Symptom: the device idles while the thread that feeds it is busy with something other than launching.
-// Mechanism: work on the launching thread (Python, tensors on the processor, tokenising, metrics) lies between
-//   two launches; nothing runs beside it unless the queue holds enough.
-// Formula: recoverable = host_other: idle device time before an op whose launch came late, while its thread was
-//   neither issuing, nor waiting, nor making input. Loading of device code is left to module-load, and what
-//   some steps have more than the others to step-outlier and host-pauses. Of steps without a device, the time that their thread spends outside of
-//   modules, backward passes, optimizers and input, from a fifth of the step on: losses and metrics are in it, too.
-// Falsified by: a full queue meanwhile (then the time is hidden and counts nothing here).
+// Symptom: the device idles while its launching thread does other work.
+// Mechanism: work on the launching thread (Python, CPU tensors, tokenising, metrics) separates two
+//   launches. The device idles unless the queue holds enough work.
+// Formula: recoverable = host_other: idle device time before a late-launched op, while its thread
+//   was neither launching, nor waiting, nor making input. Loading of device code belongs to
+//   module-load, and excess time in some steps to step-outlier and host-pauses. For steps without
+//   a device: the thread's time outside modules, backward passes, optimizers and input, from a
+//   fifth of the step; it includes losses and metrics.
+// Falsified by: a full queue meanwhile (the time is hidden and does not count).
 // Known false positives: a profiler that records stacks makes Python slower than it is.
 // Source: the split of host time is that of docs/reference/time-classes.md.
 #include <fmt/format.h>
@@ -34,8 +35,8 @@ namespace {
 constexpr double kThreadShare = 0.20;
 
 std::string note(const RuleContext& context, const Segment& segment) {
-  if (segment.cause.kind == EventRef::Kind::kNone) return "nothing says what the host does";
-  return fmt::format("the host is in '{}'", name_of(context.trace, segment.cause));
+  if (segment.cause.kind == EventRef::Kind::kNone) return "host activity is unknown";
+  return fmt::format("the host runs '{}'", name_of(context.trace, segment.cause));
 }
 
 /// The thread on which most of the time passes; none where no event says.
@@ -134,9 +135,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                                   in_pauses(context, *host.device)));
   const std::string time = of_step(context, host.time, host.step);
   if (host.share() < (on_threads ? kThreadShare : kFindingShare)) {
-    return fine(rule, on_threads
-                          ? fmt::format("The training thread does what no range tells {}.", time)
-                          : fmt::format("The device waits for work of the host itself {}.", time));
+    return fine(rule, on_threads ? fmt::format("Training thread outside all ranges: {}.", time)
+                                 : fmt::format("Idle during other host work: {}.", time));
   }
   const HostWork work =
       dominant_work(context, main_thread(context, *host.device),
@@ -145,40 +145,37 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const SampledWorks sampled = sampled_works(context.trace, context.steps, *host.device);
   const HostStop stop = host_stop(context.trace, context.steps, *host.device);
   const bool stops = ratio(stop.typical, host.step) >= kFindingShare;
-  std::string named = !work.name.empty() ? fmt::format("; '{}' fills {} of that time", work.name,
-                                                       format_percent(work.share))
+  std::string named = !work.name.empty() ? fmt::format("; '{}' accounts for {} of that time",
+                                                       work.name, format_percent(work.share))
                                          : sampled_text(sampled, host.step);
   if (named.empty() && stops) {
-    named = "; nearly all of it in one stretch of each step";
+    named = "; nearly all in one stretch of each step";
     if (!stop.next.empty()) named += fmt::format(", before '{}'", stop.next);
   }
   finding.claim =
       on_threads
-          ? fmt::format(
-                "On {}, {} pass outside of modules, backward passes, optimizers and input{}.",
-                partition_label(context.trace, *host.device), time, named)
-          : fmt::format(
-                "The device waits {} for work of the host that is neither launching nor input{}.",
-                time, named);
+          ? fmt::format("On {}, {} pass outside modules, backward passes, optimizers and input{}.",
+                        partition_label(context.trace, *host.device), time, named)
+          : fmt::format("The device waits {} for host work other than launching and input{}.", time,
+                        named);
   finding.confidence = named.empty() ? 0.5 : 0.8;
   finding.evidence = longest_segments(context, *host.device, {TimeClass::kHostOther}, note);
   if (!work.name.empty())
     finding.evidence.insert(finding.evidence.begin(),
                             {interval_of(context.trace, work.event), work.event,
-                             fmt::format("'{}', the longest of its kind", work.name)});
+                             fmt::format("'{}', its longest call", work.name)});
   const Advice torch =
-      on_threads
-          ? Advice{"PyTorch",
-                   "Look at what the loop does there: logging, metrics, pauses, waits for other "
-                   "programs. Do it less often, or on another thread.",
-                   "logging every n steps; py-spy record -- python3 train.py", ""}
-          : Advice{"PyTorch",
-                   "Compute it on the device, on another thread or process, or less often; keep "
-                   "Python out of the path between launches.",
-                   "torch.compile(…), tensors on device='cuda', logging every n steps", ""};
+      on_threads ? Advice{"PyTorch",
+                          "Check the loop for logging, metrics, pauses, or waits for other "
+                          "programs. Do them less often, or on another thread.",
+                          "logging every n steps; py-spy record -- python3 train.py", ""}
+                 : Advice{"PyTorch",
+                          "Move this work to the device, another thread or process, or do it less "
+                          "often. Keep Python out of the launch path.",
+                          "torch.compile(…), tensors on device='cuda', logging every n steps", ""};
   finding.advice = {
       torch,
-      {"TensorFlow/JAX", "Keep it inside the compiled program, or do it every n steps.",
+      {"TensorFlow/JAX", "Move this work into the compiled program, or do it every n steps.",
        "jax.jit over the whole step, tf.function", ""}};
   return finding;
 }
@@ -187,6 +184,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kHostBound = {
     "host-bound", "Host-bound",
-    "The device idles for over 5 % of the step while the launching thread does other work.", check};
+    "The device idles for over 5 % of the step during other work of the launching thread.", check};
 
 }  // namespace headway::analyzer

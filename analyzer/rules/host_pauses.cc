@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// host-pauses: between its steps or in some of them the host stops, and nothing that was recorded says why.
+// host-pauses: the host pauses between steps or in some of them, and the recording shows no
+//   reason.
 //
-// Symptom: every few steps, or before each of them, a pause lies between two steps or in one without a range, a call or a
-//   collective in it; the device has nothing to do.
-// Mechanism: the training thread evaluates, writes a checkpoint or a log, or collects garbage without marking it;
-//   another process, or a lock, has its processor; or the program does work of each step outside of the step's range.
-// Formula: time between steps that no range names, per steady step, and the host's own time in steps where more than a
-//   tenth of them have far more of it than the others (step-outlier has what is rarer). A pause is one beyond the median of
-//   that time + max(5 MAD, 10 % of the median step); recoverable is what pauses have beyond the median, from 5 % of the
-//   step cost. Where the median itself is 5 % (20 % of a training thread without a device), each step has a
-//   pause, and recoverable is all of that time.
-// Falsified by: a range there that names its cause (evaluation-time, checkpoint-time, logging-time,
-//   garbage-collection and loader-restart speak of those), or a device that has work queued meanwhile.
-// Known false positives: the program sleeps on purpose; a range of the step that ends before the work of the step does.
-// Source: the step cost holds all that a program does for a step (docs/design/0051-step-cost.md).
+// Symptom: every few steps, or before each step, the device idles in a pause without a range, a
+//   call or a collective.
+// Mechanism: the training thread evaluates, writes a checkpoint or a log, or collects garbage
+//   without a range; another process or a lock holds its processor; or step work runs outside the
+//   step's range.
+// Formula: time between steps outside all ranges, per steady step, plus the host's own time in
+//   steps if more than a tenth of them have far more of it (rarer cases belong to step-outlier). A
+//   pause exceeds the median + max(5 MAD, 10 % of the median step). Recoverable = the excess over
+//   the median, from 5 % of the step cost. If the median itself is 5 % (20 % on a training thread
+//   without a device), each step has a pause, and recoverable is all of this time.
+// Falsified by: a range that names the cause (evaluation-time, checkpoint-time, logging-time,
+//   garbage-collection, loader-restart), or device work queued meanwhile.
+// Known false positives: deliberate sleeps; a step range that ends before the step's work.
+// Source: the step cost includes all work for a step (docs/design/0051-step-cost.md).
 #include "analyzer/evidence/host_pauses.h"
 
 #include <fmt/format.h>
@@ -50,12 +52,11 @@ std::string_view named(const RuleContext& context, const HostPauses& of) {
 
 std::string what_it_may_be(const HostPauses& of) {
   if (of.every > 0)
-    return "What comes every n steps is mostly evaluation, a checkpoint or logging that no range "
-           "marks.";
+    return "Pauses every n steps are usually evaluation, checkpoints or logging without a range.";
   if (of.pauses.size() > 1)
-    return "What comes at no regular distance is mostly garbage collection, another process on the "
-           "same processor, or storage that is written to.";
-  return "It may be evaluation, a checkpoint, garbage collection or another process.";
+    return "Irregular pauses are usually garbage collection, a competing process, or slow writes "
+           "to storage.";
+  return "Possible reasons: evaluation, a checkpoint, garbage collection, a competing process.";
 }
 
 /// Where most of the time of pauses is.
@@ -81,28 +82,28 @@ std::string sampled_text(const RuleContext& context, const HostPauses& of) {
                         format_percent(ratio(work.per_step * of.steps, whole)),
                         i ? "" : " of that time", function_text(work));
   }
-  return text.empty() ? text : fmt::format("By samples of its stack{} pass.", text);
+  return text.empty() ? text : fmt::format("Stack samples show{}.", text);
 }
 
 std::string claim_of_pauses(const RuleContext& context, const HostPauses& of) {
   const std::string_view name = named(context, of);
   const std::string sampled = sampled_text(context, of);
-  return fmt::format("The host stops {} steps, {} in {} steps{}, for {}{}: {} on average. {}",
+  return fmt::format("The host pauses {} steps, {} in {} steps{}, for {}{}: {} on average. {}",
                      are_inside(of) ? "inside of" : "between",
                      of.pauses.size() == 1 ? "once" : fmt::format("{} times", of.pauses.size()),
                      of.steps, of.every > 0 ? fmt::format(" (every {} steps)", of.every) : "",
                      format_duration(middle_of(of)), of.pauses.size() == 1 ? "" : " each",
                      of_step(context, of.per_step, context.step),
-                     !name.empty()      ? fmt::format("'{}' lies there.", name)
+                     !name.empty()      ? fmt::format("Range: '{}'.", name)
                      : !sampled.empty() ? sampled
                                         : "Nothing is recorded there. " + what_it_may_be(of));
 }
 
 std::string claim_of_each(const RuleContext& context, const HostPauses& of, DurationNs whole) {
   return fmt::format(
-      "Before each of {} steps the host does something for {} (median) that no range names, "
-      "outside of the step: {} on average. It may be work of the step that its range leaves out "
-      "(fetching data, metrics), or a wait for another process.",
+      "Before each of {} steps, the host spends {} (median) outside steps and ranges: {} on "
+      "average. This may be step work that the range misses (fetching data, metrics), or a wait "
+      "for another process.",
       of.steps, format_duration(of.usual), of_step(context, whole, context.step));
 }
 
@@ -113,7 +114,7 @@ std::vector<Evidence> evidence(std::vector<HostPauses::Pause> longest, DurationN
   std::vector<Evidence> list;
   for (const HostPauses::Pause& one : longest)
     list.push_back({one.where, one.event,
-                    fmt::format("{} the host does what no range names for {}, the median is {}",
+                    fmt::format("{} the host works outside all ranges for {}, the median is {}",
                                 2 * one.inside.ns > one.time.ns ? "in a step" : "between two steps",
                                 format_duration(one.time), format_duration(usual))});
   return list;
@@ -121,9 +122,9 @@ std::vector<Evidence> evidence(std::vector<HostPauses::Pause> longest, DurationN
 
 std::vector<Advice> advice() {
   constexpr const char* kText =
-      "Find out what the program does there: give it a range, and do it less often, or on another "
-      "thread.";
-  return {{"headway-train", "Take the planted pauses away.", "--pause-every 0", ""},
+      "Find out what the program does there and mark it with a range. Do it less often, or on "
+      "another thread.";
+  return {{"headway-train", "Remove the planted pauses.", "--pause-every 0", ""},
           {"PyTorch", kText,
            "torch.profiler.record_function(\"evaluation\") around what the loop does between "
            "steps; "
@@ -144,13 +145,14 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const HostPauses of = find_host_pauses(context);
   if (!of.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   if (of.steps < HostPauses::kLeastSteps)
-    return cannot_tell(rule, fmt::format("{} steady steps are too few to know the usual pause "
-                                         "between steps; record at least {}.",
-                                         of.steps, HostPauses::kLeastSteps + 2));
+    return cannot_tell(
+        rule,
+        fmt::format("{} steady steps are too few to know the usual pause; record at least {}.",
+                    of.steps, HostPauses::kLeastSteps + 2));
   const bool each = has_pause_each_step(context, of);
   const DurationNs time = each ? between_each(of) : of.per_step;
   if (ratio(time, context.step) < kFindingShare)
-    return fine(rule, fmt::format("{} pauses that no range names cost {}.", of.pauses.size(),
+    return fine(rule, fmt::format("{} pauses outside all ranges: {}.", of.pauses.size(),
                                   of_step(context, time, context.step)));
   Finding finding = found(rule, time, context);
   finding.claim = each ? claim_of_each(context, of, time) : claim_of_pauses(context, of);
@@ -165,9 +167,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kHostPauses = {
-    "host-pauses", "Pauses of the host",
-    "Between steps or in some of them the host stops for over 5 % of the step cost, and no range "
-    "says why.",
-    check};
+    "host-pauses", "Host pauses",
+    "Unexplained host pauses between or in steps take over 5 % of the step cost.", check};
 
 }  // namespace headway::analyzer

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// host-round-trip: data goes from the device to the host and back, and the device waits meanwhile.
+// host-round-trip: data goes from the device to the host and back while the device waits.
 //
 // Symptom: a copy to the host, host work, a copy to the device, with nothing launched in between.
-// Mechanism: something is computed on the processor from device data (indices, masks, sampling); two copies, a
-//   synchronisation and the host's work lie on the critical path.
-// Formula: two copies that the same thread enqueues one right after the other, the first to the host with at least
-//   64 bytes, the second to the device and issued after the first ended, in the same step. Recoverable = from the start
-//   of the first to the end of the second, less what the device computes meanwhile.
-// Falsified by: kernels of other streams that fill the time.
-//   Trips during which the host mostly makes input: the copy back is the next batch, and input-bound has that time.
-// Known false positives: reading metrics, then sending the next batch. Scalars (under 64 bytes) are left out for it.
+// Mechanism: the CPU computes something from device data (indices, masks, sampling). Two copies, a
+//   synchronisation and the host work lie on the critical path.
+// Formula: two consecutive copies by one thread in one step: the first to the host with at least
+//   64 bytes, the second to the device, issued after the first ended. Recoverable = from the start
+//   of the first to the end of the second, minus device compute meanwhile.
+// Falsified by: kernels of other streams that fill the time. If the host mostly makes input
+//   meanwhile, the copy back is the next batch, and input-bound covers it.
+// Known false positives: reading metrics, then sending the next batch. Scalars (under 64 bytes)
+//   are excluded for this reason.
 // Source: index building on the CPU in detection and recommendation models.
 #include <fmt/format.h>
 
@@ -85,24 +86,24 @@ Finding check(const Rule& rule, const RuleContext& context) {
       context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   if (context.trace.calls.size() == 0)
-    return cannot_tell(rule, "The trace has no API calls, so which thread copied what is unknown.");
+    return cannot_tell(rule, "The trace has no API calls, so the thread of each copy is unknown.");
   if (ratio(trips.recoverable, context.step) < kFindingShare)
     return fine(rule,
-                fmt::format("{:.1f} round trips {} through the host cost {}.", trips.trips,
+                fmt::format("Round trips through the host: {2} ({0:.1f} {1}).", trips.trips,
                             per_step(context), of_step(context, trips.recoverable, context.step)));
   Finding finding = found(rule, trips.recoverable, context);
   finding.claim = fmt::format(
-      "{:.1f} times {} data goes to the host, and right after it data comes back ({} together), "
-      "while the device waits {}.",
+      "{:.1f} times {} data goes to the host and straight back ({} together), and the device waits "
+      "{}.",
       trips.trips, per_step(context), format_bytes(trips.bytes),
       of_step(context, trips.recoverable, context.step));
   finding.confidence = 0.7;
   finding.evidence = std::move(trips.evidence);
   finding.advice = {
-      {"headway-train", "Pick the anchors that the loss counts on the device.", "--coords device",
+      {"headway-train", "Choose the loss anchors on the device.", "--coords device",
        settings(context.trace, {"coords"})},
       {"PyTorch",
-       "Compute it on the device; where the size depends on data, keep the largest size and mask.",
+       "Compute this on the device. For data-dependent sizes, use the maximum size and a mask.",
        "replace .cpu()/.numpy()/.tolist() and indexing with Python lists by tensor ops "
        "(torch.where, torch.topk, torch.searchsorted) on device='cuda'",
        ""},
@@ -113,8 +114,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kHostRoundTrip = {
-    "host-round-trip", "Host round trip",
-    "Copies to the host with copies back right after them, over 5 % of the step.", check};
+extern const Rule kHostRoundTrip = {"host-round-trip", "Host round trip",
+                                    "Round trips through the host take over 5 % of the step.",
+                                    check};
 
 }  // namespace headway::analyzer

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// host-sync: the host waits for the device and thereby starves it.
+// host-sync: blocking calls of the host leave the device without work.
 //
 // Symptom: blocking calls inside the step (item(), is_nonzero, nonzero, copies to the host, synchronisation
 //   after every op) with the device idle around their end.
-// Mechanism: while the host is blocked it launches nothing; when the device has drained its queue, it
-//   idles until the host has returned, prepared and launched the next op.
-// Formula: recoverable = host_sync: idle device time while the host is blocked, plus the refill up to the
-//   next launch. The duration of the call is not counted: a wait while the device works costs nothing.
-// Falsified by: blocking calls that return before the queue is empty (bounding how far the host is ahead).
+// Mechanism: a blocked host launches nothing. After the device drains its queue, it idles until
+//   the host returns, prepares and launches the next op.
+// Formula: recoverable = host_sync: idle device time while the host is blocked, plus the refill
+//   until the next launch. The call's duration does not count: waiting for a busy device costs
+//   nothing.
+// Falsified by: blocking calls that return before the queue is empty (they bound how far the host
+//   runs ahead).
 // Known false positives: the recoverable time assumes that the host could have launched in time.
 // Source: asynchronous execution and engine bulking in the frameworks exist for this.
 #include <fmt/format.h>
@@ -46,8 +48,7 @@ std::string_view op_around(const trace::Trace& trace, trace::CallId call) {
 }
 
 std::string note(const RuleContext& context, const Segment& segment) {
-  if (segment.cause.kind != EventRef::Kind::kCall)
-    return "the host refills the queue it had drained";
+  if (segment.cause.kind != EventRef::Kind::kCall) return "the host refills the drained queue";
   trace::CallId call{segment.cause.index};
   std::string text(name_of(context.trace, segment.cause));
   if (!trace::is_blocking(context.trace.calls.kind[call.value]))
@@ -113,13 +114,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return cannot_tell(rule, "The trace has no API calls; record with CUDA calls enabled.");
   double count = blocking_calls(context);
   if (sync.share() < kFindingShare) {
-    return fine(rule, fmt::format("{:.1f} blocking calls {} leave the device idle for {}.", count,
+    return fine(rule, fmt::format("Idle after blocking calls: {2} ({0:.1f} calls {1}).", count,
                                   per_step(context), of_step(context, sync.time, sync.step)));
   }
   Finding finding = found(rule, sync.time, context);
   finding.sub_cause = count > 10 ? "per-op" : "per-step";
   finding.claim = fmt::format(
-      "{:.1f} blocking calls {} drain the device's queue; the device then idles {} until the next "
+      "{:.1f} blocking calls {} drain the device queue; the device then idles {} until the next "
       "launch.",
       count, per_step(context), of_step(context, sync.time, sync.step));
   if (Culprit culprit = main_culprit(context, *sync.device); !culprit.op.empty())
@@ -128,15 +129,15 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.9;
   finding.evidence = longest_segments(context, *sync.device, {TimeClass::kHostSync}, note);
   finding.advice = {
-      {"headway-train", "Do not wait after every op; read the loss once in a while.",
+      {"headway-train", "Do not wait after every op; read the loss every few steps.",
        "--sync never --loss-read deferred", settings(context.trace, {"sync", "loss_read"})},
       {"PyTorch",
-       "Find the calls with torch.cuda.set_sync_debug_mode('warn'); keep losses on the device and "
+       "Find the calls with torch.cuda.set_sync_debug_mode('warn'). Keep losses on the device and "
        "read them every n steps.",
        "loss.detach() instead of loss.item(); non_blocking=True; no print(tensor), no .cpu() in "
        "the loop",
        ""},
-      {"TensorFlow/JAX", "Keep metrics on the device; fetch them every n steps.",
+      {"TensorFlow/JAX", "Keep metrics on the device and fetch them every n steps.",
        "jax.block_until_ready / float(x) only when logging", ""}};
   return finding;
 }
@@ -144,7 +145,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kHostSync = {"host-sync", "Host synchronisation",
-                               "Idle device time caused by blocking calls, over 5 % of the step.",
+                               "Blocking calls keep the device idle for over 5 % of the step.",
                                check};
 
 }  // namespace headway::analyzer

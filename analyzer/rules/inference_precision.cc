@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// inference-precision: inference multiplies in wider numbers than the GPU's fastest.
+// inference-precision: inference multiplies in wider types than the GPU's fastest.
 //
-// Symptom: a program that only runs its model forward, matrix kernels whose names say FP32, TF32, FP16 or BF16.
-// Mechanism: a trained network needs less of its numbers than training did. FP16 and BF16 need half the bytes of FP32 and have 8 to
-//   16 times its rate on tensor cores; INT8, with a scale for each channel of the weights and calibrated ones for activations, needs a
-//   quarter and has twice the rate of FP16 from Turing on. Volta's tensor cores take no integers.
+// Symptom: a forward-only program with matrix kernels named as FP32, TF32, FP16 or BF16.
+// Mechanism: a trained network needs less precision than training. FP16 and BF16 need half the
+//   bytes of FP32 and have 8 to 16 times its rate on tensor cores. INT8, with per-channel weight
+//   scales and calibrated activation scales, needs a quarter of the bytes and has twice the FP16
+//   rate since Turing. Volta's tensor cores do not support integers.
 // Formula: per kernel, recoverable = (d - 5 us) x (1 - 1/s) with s = 1 + 0.3 x (peak of the narrowest type that the device
 //   multiplies fastest / peak of its own type - 1): 0.3 is what matrix kernels reach of the ratio of peaks, as no-tensor-cores has it. The
 //   replay of infer-in-16-bits and infer-in-int8 takes its place.
-// Falsified by: kernels that are all launch and end; accuracy that calibration cannot keep.
+// Falsified by: kernels dominated by launch and end; accuracy that calibration cannot keep.
 // Known false positives: networks that are already quantised by hand in kernels whose names say FP16 (weights alone in 4 or 8
 //   bits). Training is never judged.
 // Source: NVIDIA's Turing and Ampere whitepapers (peaks by type); Wu et al., "Integer quantization for deep learning inference", 2020.
@@ -73,20 +74,19 @@ Wide measure(const RuleContext& context, const DevicePartition& device) {
 
 Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.program.is_inference())
-    return fine(rule, context.program.mode == ProgramMode::kTraining
-                          ? "The program trains."
-                          : "Nothing says that the program does inference.");
+    return fine(rule, context.program.mode == ProgramMode::kTraining ? "The program trains."
+                                                                     : "No sign of inference.");
   auto [device, wide] = worst_device(
       context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   if (limits_of(context, *device).model == nullptr)
-    return cannot_tell(rule, "The peaks of this device by number type are not known.");
+    return cannot_tell(rule, "This device's peak rates by number type are unknown.");
   if (ratio(wide.recoverable, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Products in wider numbers than the device's fastest take {}.",
+    return fine(rule, fmt::format("Matrix products in wider types than needed: {}.",
                                   of_step(context, wide.time, context.step)));
   Finding finding = found(rule, wide.recoverable, context);
   finding.claim = fmt::format(
-      "Inference multiplies in wider numbers than this device's fastest: such products take {}.",
+      "Inference multiplies in wider types than this device's fastest: these products take {}.",
       of_step(context, wide.time, context.step));
   finding.confidence = 0.7;
   finding.evidence = std::move(wide.evidence);
@@ -95,10 +95,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kInferencePrecision = {
-    "inference-precision", "Wide numbers in inference",
-    "Inference whose matrix products run in FP32, TF32 or 16 bits where narrower numbers would "
-    "save over 5 % of the step.",
-    check};
+extern const Rule kInferencePrecision = {"inference-precision", "Wide number types in inference",
+                                         "Inference runs matrix products in FP32, TF32 or 16 bits; "
+                                         "narrower types would save over 5 % of the step.",
+                                         check};
 
 }  // namespace headway::analyzer

@@ -3,12 +3,13 @@
 //
 // Symptom: the device idles at the start of steps while the training thread waits for the loader.
 // Mechanism: making a batch (read, decode, augment, collate) takes longer than a step, over all workers.
-// Formula: recoverable = io_read + decode + input_other per step, the idle time whose binding constraint
-//   is an op launched after a wait for input. The sub-cause is what the worker of the awaited batch did.
-// On the training thread itself the work is seen, in a loader's range or by what the thread does before a copy to
-//   the device; its sub-cause is own-thread, whatever the stage, as a worker is the answer to all of them.
-// Falsified by: a device that is busy during the waits (then they are hidden and count nothing here).
-// Known false positives: a first epoch that fills the page cache; warm-up steps are dropped for that.
+// Formula: recoverable = io_read + decode + input_other per step: idle time whose binding
+//   constraint is an op launched after an input wait. The sub-cause is the stage of the worker
+//   that made the awaited batch. On the training thread, a loader range or the work before a copy
+//   to the device shows it; the sub-cause is then own-thread for every stage, because workers are
+//   the remedy for all.
+// Falsified by: a device that is busy during the waits (they are hidden and do not count).
+// Known false positives: a first epoch that fills the page cache; it is dropped as warm-up.
 // Source: the 5 %/20 % thresholds are those of the TensorFlow profiler's input-pipeline analysis.
 #include <fmt/format.h>
 
@@ -55,11 +56,11 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
   };
   if (cause == TimeClass::kIoRead) {
     add("headway-train",
-        "Read packed shards instead of one file per image: each open and each small read costs the "
-        "storage's latency.",
+        "Read packed shards instead of one file per image: each open and small read costs storage "
+        "latency.",
         "--source shards", settings(trace, {"source"}));
     add("PyTorch",
-        "Pack samples into shards and read them in order; keep them on local NVMe or in the page "
+        "Pack samples into shards and read them in order. Keep them on local NVMe or in the page "
         "cache.",
         "webdataset.WebDataset(…) or torchdata, instead of ImageFolder");
     add("TensorFlow/JAX", "Read TFRecord shards with parallel interleave.",
@@ -68,28 +69,28 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
     add("headway-train", "Decode once, offline, and train from decoded shards.", "--source shards",
         settings(trace, {"source"}));
     add("headway-train",
-        "Leave resizing, augmenting and the second half of JPEG decoding to the device.",
+        "Move resizing, augmenting and the second half of JPEG decoding to the device.",
         "--augment-on device --decode device", settings(trace, {"augment_on", "decode"}));
     add("PyTorch",
         "Decode offline or on the GPU (DALI, torchvision.io.decode_jpeg(device='cuda')).",
         "nvidia.dali.fn.decoders.image(device='mixed')");
-    add("TensorFlow/JAX", "Decode in parallel, and cache what was decoded if it fits.",
+    add("TensorFlow/JAX", "Decode in parallel, and cache decoded samples if they fit.",
         "dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache()");
   }
   if (cause == TimeClass::kInputOther) {
     add("PyTorch",
-        "Taking a batch from a worker costs a message and a connection for each tensor: make small "
-        "batches on the training thread, hand over fewer and larger tensors, and start workers "
-        "once.",
+        "Each batch from a worker costs a message and one connection per tensor. Make small "
+        "batches on the training thread, pass fewer and larger tensors, and start workers once.",
         "DataLoader(num_workers=0), or persistent_workers=True and one tensor for all fields",
         std::string(trace.setting("DataLoader")));
   }
-  add("headway-train", "More workers make more batches at once; more prefetch rides out slow ones.",
+  add("headway-train", "More workers make more batches at once; more prefetch hides slow ones.",
       "--workers N --prefetch N", settings(trace, {"workers", "prefetch"}));
-  add("PyTorch", "More workers (up to the number of cores less one), kept alive and prefetching.",
+  add("PyTorch",
+      "Use more workers (up to the number of cores minus one), persistent and prefetching.",
       "DataLoader(num_workers=…, prefetch_factor=4, persistent_workers=True, pin_memory=True)",
       std::string(trace.setting("DataLoader")));
-  add("TensorFlow/JAX", "Prefetch so that making a batch overlaps the step.",
+  add("TensorFlow/JAX", "Prefetch, so that batches are made during the step.",
       "dataset.prefetch(tf.data.AUTOTUNE)");
   return list;
 }
@@ -101,21 +102,20 @@ bool is_stage(trace::RangeKind kind) {
 
 std::vector<Advice> advice_for_own_thread(const RuleContext& context, bool loader) {
   std::vector<Advice> list;
-  list.push_back({"headway-train", "Let workers make the batches beside the step.",
+  list.push_back({"headway-train", "Use workers to make batches during the step.",
                   "--workers N --prefetch N", settings(context.trace, {"workers", "prefetch"})});
   if (loader || !context.program.is_inference())
-    list.push_back({"PyTorch",
-                    "A worker process makes the next batch while the device works on this one.",
+    list.push_back({"PyTorch", "A worker process makes the next batch during the device's step.",
                     "DataLoader(num_workers=1 or more, persistent_workers=True, pin_memory=True)",
                     loader ? "num_workers=0" : std::string(context.trace.setting("DataLoader"))});
   else
     list.push_back({"PyTorch",
-                    "Prepare the next input on another thread or process while the device works, "
-                    "or prepare it on the device.",
+                    "Prepare the next input on another thread or process during the step, or "
+                    "prepare it on the device.",
                     "DataLoader(num_workers=1 or more), torchvision.transforms.v2 on "
                     "device='cuda', image processors with use_fast=True",
                     ""});
-  list.push_back({"TensorFlow/JAX", "Prefetch so that making a batch overlaps the step.",
+  list.push_back({"TensorFlow/JAX", "Prefetch, so that batches are made during the step.",
                   "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE)"
                   ".prefetch(tf.data.AUTOTUNE)",
                   ""});
@@ -231,7 +231,7 @@ std::string while_it_waits(const ClassTimes& times) {
   static constexpr std::array<std::pair<TimeClass, std::string_view>, 3> kMeanwhile = {
       {{TimeClass::kIoRead, "while {} reads"},
        {TimeClass::kDecode, "while {} decodes or augments"},
-       {TimeClass::kInputOther, "while nobody makes the batch: it is handed over, or not begun"}}};
+       {TimeClass::kInputOther, "while no thread makes the batch (handover, or not begun)"}}};
   std::string text;
   for (const auto& [its, words] : kMeanwhile) {
     if (times[its].ns <= 0) continue;
@@ -254,14 +254,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
     // Without any sign of where the program waits for input, its waits would hide in the host's
     // classes.
     if (!evidence && ratio(unexplained, input.step) >= kFindingShare) {
-      return cannot_tell(rule, fmt::format("{} of the step is idle for reasons on the host, and no "
-                                           "range says when the training thread "
-                                           "waits for input. Mark the wait "
-                                           "(docs/reference/nvtx-conventions.md) and record again.",
-                                           format_percent(ratio(unexplained, input.step))));
+      return cannot_tell(
+          rule,
+          fmt::format("{} of the step is idle for host reasons, and no range marks input waits. "
+                      "Mark the wait (docs/reference/nvtx-conventions.md) and record again.",
+                      format_percent(ratio(unexplained, input.step))));
     }
-    return fine(rule, fmt::format("The device waits for input {}.",
-                                  of_step(context, input.time, input.step)));
+    return fine(rule, fmt::format("Input wait: {}.", of_step(context, input.time, input.step)));
   }
   auto cause = main_cause(context, times);
   const OwnWork own = own_work(context, *input.device);
@@ -280,7 +279,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                                    format_percent(own.work.share), own.work.name));
   else
     finding.claim += cause.second == "unseen"
-                         ? std::string(" what the loader does meanwhile is not recorded.")
+                         ? std::string(" the loader's activity is not recorded.")
                          : " " + while_it_waits(times) + ".";
   // Time whose worker was seen at work is evidence; the rest is inferred from the wait alone.
   finding.confidence =
@@ -304,6 +303,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kInputBound = {
     "input-bound", "Input-bound",
-    "Idle device time in which the next batch was not ready, over 5 % of the step.", check};
+    "Waiting for the next batch keeps the device idle for over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// late-all-gather: compute waits for parameters that could have been asked for earlier.
+// late-all-gather: compute waits for parameters that could have been gathered earlier.
 //
-// Symptom: ranks share the parameters (FSDP, ZeRO-3), and the all-gather of each layer begins when the compute of the layer
-// before it is over.
-// Mechanism: parameters change in the update only, so a layer's all-gather depends on nothing that the layer before it
-// computes. Asked for one layer ahead it runs beside that; asked for when its layer begins it leaves compute and link idle
-// in turn.
-// Formula: recoverable = over late all-gathers the smaller of the exposed time from the end of the compute before to the end
-//   of the all-gather (with the reduce-scatters in front of it) and of the kernel time since the all-gather before, less
-//   what the link carried meanwhile; per step.
-//   Late is one that begins beside no compute and of which half or more is exposed. Which all-gathers bring parameters:
-//   analyzer/evidence/parameter_gathers.h.
-// Falsified by: all-gathers that begin while the layer before computes; then the link is what limits (comm-exposed).
-// Known false positives: memory that has no room for a second gathered layer; a gather that is late because the host is.
+// Symptom: ranks share the parameters (FSDP, ZeRO-3), and each layer's all-gather begins after the
+//   previous layer's compute.
+// Mechanism: parameters change only in the update, so a layer's all-gather is independent of the
+//   previous layer's compute. Issued one layer ahead, it overlaps that compute. Issued at its
+//   layer, it leaves compute and link idle in turn.
+// Formula: recoverable = over late all-gathers, per step, the smaller of two times, minus the
+//   link's other traffic: the exposed time from the end of the preceding compute to the end of the
+//   all-gather (including reduce-scatters before it), and the kernel time since the previous
+//   all-gather. An all-gather is late if it begins without overlapping compute and at least half
+//   of it is exposed. analyzer/evidence/parameter_gathers.h identifies parameter all-gathers.
+// Falsified by: all-gathers that begin during the previous layer's compute; the link is then the
+//   limit (comm-exposed).
+// Known false positives: memory without room for a second gathered layer; a gather delayed by the
+//   host.
 // Source: PyTorch FSDP's backward_prefetch and forward_prefetch; DeepSpeed's stage3_prefetch_bucket_size.
 #include <fmt/format.h>
 
@@ -33,18 +35,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
   const ParameterGathers found_here = find_parameter_gathers(context, *share.device);
   if (found_here.gathers == 0)
-    return fine(rule, "No all-gather brings parameters in a step: every rank has its own.");
+    return fine(rule, "No all-gather of parameters: each rank has all of them.");
   const auto late = std::ranges::count_if(found_here.late, &LateGather::steady);
-  const std::string checked = fmt::format(
-      "{} of {} all-gathers of parameters begin only when the compute before them is over",
-      format_count(late), format_count(found_here.gathers));
+  const std::string checked =
+      fmt::format("{} of {} parameter all-gathers begin only after the preceding compute",
+                  format_count(late), format_count(found_here.gathers));
   if (ratio(found_here.hideable, context.step) < kFindingShare)
-    return fine(rule, fmt::format("{}; {} of that could be hidden.", checked,
+    return fine(rule, fmt::format("{}; {} of it could be hidden.", checked,
                                   of_step(context, found_here.hideable, share.step)));
   Finding finding = found(rule, found_here.hideable, context);
   const std::int64_t steps = std::max<std::int64_t>(1, found_here.steps);
   finding.claim = fmt::format(
-      "{}{}; only communication runs for {}, and compute before them could hide {} of it.", checked,
+      "{}{}; only communication runs for {}, and the preceding compute could hide {} of it.",
+      checked,
       found_here.bytes > 0
           ? fmt::format(" ({} {})", format_bytes(found_here.bytes / steps), per_step(context))
           : std::string(),
@@ -58,19 +61,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
   for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i)
     finding.evidence.push_back(
         {context.trace.device_ops.interval(longest[i]->gather), EventRef::of(longest[i]->gather),
-         fmt::format("exposed {}, behind {} of compute", format_duration(longest[i]->exposed),
+         fmt::format("exposed {}, after {} of compute", format_duration(longest[i]->exposed),
                      format_duration(longest[i]->compute))});
   finding.advice = {
-      {"headway-train", "Ask for a unit's parameters when the unit before it begins.",
+      {"headway-train", "Prefetch each unit's parameters during the unit before it.",
        "--gather-prefetch on", settings(context.trace, {"gather_prefetch"})},
       {"PyTorch",
-       "Ask for the next unit's parameters before this one computes; it takes the memory of one "
+       "Prefetch the next unit's parameters before this unit computes. This needs memory for one "
        "more unit.",
        "FSDP(…, backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True, "
        "limit_all_gathers=True); FSDP2: set_modules_to_forward_prefetch(…), "
        "set_modules_to_backward_prefetch(…); DeepSpeed: overlap_comm, stage3_prefetch_bucket_size",
        ""},
-      {"TensorFlow/JAX", "Let the scheduler move all-gathers up.",
+      {"TensorFlow/JAX", "Let the scheduler start all-gathers earlier.",
        "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true "
        "--xla_gpu_enable_pipelined_all_gather=true",
        ""}};
@@ -79,10 +82,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kLateAllGather = {"late-all-gather", "Parameters are gathered too late",
-                                    "All-gathers of shared parameters that begin after the compute "
-                                    "before them, where that compute could hide more than 5 % "
-                                    "of the step.",
+extern const Rule kLateAllGather = {"late-all-gather", "Late parameter all-gathers",
+                                    "Parameter all-gathers start after the preceding compute, "
+                                    "which could hide over 5 % of the step.",
                                     check};
 
 }  // namespace headway::analyzer

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // launch-bound: the host cannot launch ops as fast as the device finishes them.
 //
-// Symptom: many short kernels with gaps between them, and launches that come just in time or late.
-// Mechanism: each op costs the host a fixed time (framework, driver); when the kernels are shorter than
-//   that, the queue stays empty and every launch latency is exposed.
-// Formula: recoverable = launch_gap: idle time before ops whose launch was the last thing they waited for.
-// Falsified by: long queues at the time of the gaps (then something else holds the ops back).
+// Symptom: many short kernels with gaps between them, launched just in time or late.
+// Mechanism: each op costs the host a fixed time (framework, driver). If kernels are shorter, the
+//   queue stays empty and every launch latency is exposed.
+// Formula: recoverable = launch_gap: idle time before ops that waited for their launch last.
+// Falsified by: long queues during the gaps (something else delays the ops).
 // Known false positives: a debug build or a profiler that inflates host time.
 // Source: CUDA graphs and fusion exist for this; the definition is in docs/reference/time-classes.md.
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 
 std::string note(const RuleContext& context, const Segment& segment) {
   if (segment.cause.kind == EventRef::Kind::kRange)
-    return fmt::format("the host issues it in '{}'", name_of(context.trace, segment.cause));
+    return fmt::format("issued in '{}'", name_of(context.trace, segment.cause));
   if (segment.cause.kind != EventRef::Kind::kCall) return "the host has not launched the next op";
   trace::DeviceOpId op = context.trace.calls.op[segment.cause.index];
   return fmt::format("launch of '{}'",
@@ -65,13 +65,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (context.trace.calls.size() == 0)
     return cannot_tell(rule, "The trace has no launch calls; record with CUDA calls enabled.");
   if (gap.share() < kFindingShare)
-    return fine(rule, fmt::format("The device waits for launches {}.",
-                                  of_step(context, gap.time, gap.step)));
+    return fine(rule, fmt::format("Launch wait: {}.", of_step(context, gap.time, gap.step)));
   Kernels kernels = kernels_in_steady_steps(context, *gap.device);
   Finding finding = found(rule, gap.time, context);
   finding.claim = fmt::format(
-      "The device waits {} for the host to launch; {:.0f} kernels {} with a median of {} "
-      "leave it no time to run ahead, and {} of them come late.",
+      "The device waits {} for launches: {:.0f} kernels {} with a median of {} are too short for "
+      "the host to run ahead, and {} of them are launched late.",
       of_step(context, gap.time, gap.step), kernels.per_step, per_step(context),
       format_duration({static_cast<std::int64_t>(kernels.median_ns)}),
       format_percent(kernels.late));
@@ -80,11 +79,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = longest_segments(context, *gap.device, {TimeClass::kLaunchGap}, note);
   finding.advice = {
       {"headway-train",
-       "Give each launch more work with a larger batch; fuse ops so that there are fewer launches.",
+       "Use a larger batch, so that each launch does more work. Fuse ops for fewer launches.",
        "--batch N --fused-bn on --fused-optimizer multi-tensor",
        settings(context.trace, {"batch", "fused_bn", "fused_optimizer"})},
       {"PyTorch",
-       "Replay the step as a CUDA graph, or let a compiler fuse it; a larger batch makes kernels "
+       "Replay the step as a CUDA graph, or let a compiler fuse it. A larger batch makes kernels "
        "longer.",
        "torch.compile(model, mode='reduce-overhead') or torch.cuda.make_graphed_callables(…)", ""},
       {"TensorFlow/JAX", "Compile the whole step into one program.",
@@ -94,8 +93,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kLaunchBound = {
-    "launch-bound", "Launch-bound",
-    "Idle device time before ops that the host launched too late, over 5 % of the step.", check};
+extern const Rule kLaunchBound = {"launch-bound", "Launch-bound",
+                                  "Late launches keep the device idle for over 5 % of the step.",
+                                  check};
 
 }  // namespace headway::analyzer

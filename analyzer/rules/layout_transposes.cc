@@ -2,12 +2,13 @@
 // layout-transposes: tensors change layout around convolutions.
 //
 // Symptom: nchwToNhwc, batched_transpose and strided copies before or after convolution kernels.
-// Mechanism: the fastest convolution kernels want channels last; when the framework keeps channels first, the
-//   library converts each input, weight and output, one pass over memory each.
-// Formula: recoverable = time of the transforms that name a layout, and of strided copies next to a
-//   convolution on their stream. With channels last throughout, none of them is needed.
+// Mechanism: the fastest convolution kernels need channels last. With channels first, the library
+//   converts each input, weight and output in a separate memory pass.
+// Formula: recoverable = time of transforms that name a layout, and of strided copies next to a
+//   convolution on the same stream. Channels last throughout needs none of them.
 // Falsified by: a model without convolutions (then the rule says fine), transforms of the input batch only.
-// Known false positives: one conversion of the input per step remains; permutations that the model asks for.
+// Known false positives: one conversion of the input per step remains; permutations in the model
+//   itself.
 // Source: cuDNN and MIOpen kernels; PyTorch's channels-last documentation.
 #include <fmt/format.h>
 
@@ -69,30 +70,29 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   if (ratio(transforms.recoverable, context.step) < kFindingShare) {
     if (all.ns == 0 || ratio(unknown, all) > 0.5)
-      return cannot_tell(rule, "Most kernels' names do not say what they do.");
+      return cannot_tell(rule, "Most kernel names are unknown.");
     if (convolutions.ns == 0) return fine(rule, "No convolution kernel ran.");
-    return fine(rule, fmt::format("All layout transforms take {}.",
-                                  of_step(context, layout, context.step)));
+    return fine(rule,
+                fmt::format("Layout transforms: {}.", of_step(context, layout, context.step)));
   }
   Finding finding = found(rule, transforms.recoverable, context);
   finding.claim = fmt::format(
-      "{:.0f} kernels {} only change the layout of tensors around convolutions and take {}; the "
-      "convolutions themselves take {}.",
+      "{:.0f} kernels {} only change tensor layouts around convolutions and take {}; the "
+      "convolutions take {}.",
       transforms.kernels, per_step(context), of_step(context, transforms.recoverable, context.step),
       format_duration(convolutions));
   finding.confidence = 0.8;
   finding.evidence = std::move(transforms.evidence);
   finding.advice = {
-      {"headway-train", "Keep images in the order that all other ops have.", "--layout nhwc",
+      {"headway-train", "Keep images in the layout of the other ops.", "--layout nhwc",
        settings(context.trace, {"layout"})},
       {"PyTorch",
-       "Keep model and inputs in channels last, so that convolutions need no conversion; check "
-       "that "
-       "no op in between falls back to channels first.",
+       "Keep model and inputs in channels last to avoid layout conversions. Check that no op falls "
+       "back to channels first.",
        "model.to(memory_format=torch.channels_last), "
        "inputs.to(memory_format=torch.channels_last); on AMD also PYTORCH_MIOPEN_SUGGEST_NHWC=1",
        ""},
-      {"TensorFlow/JAX", "Build the model with channels last and let XLA assign layouts.",
+      {"TensorFlow/JAX", "Build the model in channels last and let XLA assign layouts.",
        "data_format='channels_last'; lax.conv_general_dilated(dimension_numbers=('NHWC', 'HWIO', "
        "'NHWC'))",
        ""}};
@@ -103,7 +103,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kLayoutTransposes = {
     "layout-transposes", "Layout transposes",
-    "Kernels that only change the layout of tensors around convolutions, over 5 % of the step.",
-    check};
+    "Layout changes around convolutions take over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

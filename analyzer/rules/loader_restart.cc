@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// loader-restart: workers are stopped and started again with each epoch, while training waits.
+// loader-restart: training waits while each epoch stops and restarts the loader workers.
 //
-// Symptom: at the end of each epoch the step pauses, and the first batch of the next one is late.
-// Mechanism: the loader stops its worker processes with the epoch and starts new ones, each of which imports,
-//   opens and fills its queue again.
-// Formula: recoverable = time per step in ranges that say so (the PyTorch hook: DataLoader.__iter__, DataLoader
-//   shutdown; "worker start"). The wait for the first batch is input-bound's. Fires from 5 % of the step cost.
-// Falsified by: workers that live on (then no such range takes long).
-// Known false positives: a recording over fewer steps than an epoch usually has.
+// Symptom: the step pauses at the end of each epoch, and the next epoch's first batch is late.
+// Mechanism: the loader stops its worker processes at the end of an epoch and starts new ones,
+//   which import, open files and fill their queues again.
+// Formula: recoverable = time per step in marked ranges (PyTorch hook: DataLoader.__iter__,
+//   DataLoader shutdown; "worker start"). The wait for the first batch belongs to input-bound.
+//   Fires from 5 % of the step cost.
+// Falsified by: persistent workers (no such range takes long).
+// Known false positives: a recording with shorter epochs than usual.
 // Source: PyTorch's persistent_workers.
 #include <fmt/format.h>
 
@@ -26,28 +27,26 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   const std::string time = of_step(context, work.per_step, context.step);
   if (ratio(work.per_step, context.step) < kFindingShare)
-    return fine(rule,
-                fmt::format("The loader stops and starts its workers for {} on average.", time));
+    return fine(rule, fmt::format("Loader restarts: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
-  finding.claim = fmt::format("The loader stops and starts its workers for {} on average: {}.",
-                              time, frequency(work));
+  finding.claim =
+      fmt::format("The loader restarts its workers for {} on average: {}.", time, frequency(work));
   // What was seen once may be rarer, or more frequent, than the recording is long.
   finding.confidence = work.occasions.size() > 1 ? 0.9 : 0.6;
   finding.evidence = occasions_of(context, work);
   finding.advice = {
-      {"headway-train", "Keep the workers from one epoch to the next.", "--worker-reuse on",
+      {"headway-train", "Keep workers alive across epochs.", "--worker-reuse on",
        settings(context.trace, {"worker_reuse"})},
-      {"PyTorch", "Keep the workers from one epoch to the next.",
-       "DataLoader(persistent_workers=True)", settings(context.trace, {"DataLoader"})},
+      {"PyTorch", "Keep workers alive across epochs.", "DataLoader(persistent_workers=True)",
+       settings(context.trace, {"DataLoader"})},
       {"TensorFlow/JAX", "Use one iterator for all epochs.", "dataset.repeat()", ""}};
   return finding;
 }
 
 }  // namespace
 
-extern const Rule kLoaderRestart = {"loader-restart", "The loader starts anew",
-                                    "Stopping and starting the workers of a loader takes over 5 % "
-                                    "of the step cost, averaged over all steps.",
-                                    check};
+extern const Rule kLoaderRestart = {
+    "loader-restart", "Loader restarts",
+    "Restarting loader workers takes over 5 % of the step cost, averaged over all steps.", check};
 
 }  // namespace headway::analyzer

@@ -3,11 +3,12 @@
 //
 // Symptom: every n-th step is followed by a pause in a logger.
 // Mechanism: the logger reads values back, formats, compresses and writes them on the training thread.
-// Formula: recoverable = time per step in ranges that say so ("log_metrics", "wandb", "tensorboard"). Inside of
-//   steps such a range counts where at most half of the steps have one. Fires from 5 % of the step cost.
-// Falsified by: a logger that hands values to a thread of its own (then its range is short).
-// Known false positives: a range around a loop that mostly does something else.
-// Source: the step cost holds all that a program does for a step (docs/design/0051-step-cost.md).
+// Formula: recoverable = time per step in marked ranges ("log_metrics", "wandb", "tensorboard").
+//   Inside steps, such a range counts only if at most half of the steps have one. Fires from 5 %
+//   of the step cost.
+// Falsified by: a logger that writes on a separate thread (its range is short).
+// Known false positives: a range around a loop that mostly does other work.
+// Source: the step cost includes all work for a step (docs/design/0051-step-cost.md).
 #include <fmt/format.h>
 
 #include "analyzer/evidence/between_steps.h"
@@ -25,7 +26,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   const std::string time = of_step(context, work.per_step, context.step);
   if (ratio(work.per_step, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Logging takes {} on average.", time));
+    return fine(rule, fmt::format("Logging: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
   finding.claim = fmt::format("Logging takes {} on average: {}.", time, frequency(work));
   // What was seen once may be rarer, or more frequent, than the recording is long.
@@ -33,7 +34,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = occasions_of(context, work);
   finding.advice = {
       {"PyTorch",
-       "Log less often, keep values on the device until then, and let another thread write.",
+       "Log less often, keep values on the device until then, and write from another thread.",
        "the program's own interval; trainers: logging_steps, log_every_n_steps; "
        "SummaryWriter(flush_secs=…)",
        ""},

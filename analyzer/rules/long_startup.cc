@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// long-startup: the time before the first step goes into fetching data.
+// long-startup: fetching data dominates the time before the first step.
 //
-// Symptom: the program runs for long before its first step, reading or copying most of that time.
-// Mechanism: the data set is downloaded, unpacked or loaded as a whole instead of streamed; every restart
-//   pays for it again.
-// Formula: f = time before the first step in which the program reads (read ranges; samples in which it reads
-//   at a quarter of its peak rate or more and uses less than half a processor) or copies to the device.
-//   Fires when f is more than half of the startup and more than 10 steps. Recoverable = f over the steps of
-//   the recording, but at least 1 000: a startup is paid once, and runs are longer than recordings.
-// Falsified by: a startup spent computing (imports, compiling, building the model).
-// Known false positives: the first read of a cache that later runs find warm.
+// Symptom: a long time before the first step, mostly spent on reading or copying.
+// Mechanism: the whole data set is downloaded, unpacked or loaded instead of streamed; every
+//   restart repeats it.
+// Formula: f = time before the first step with reads (read ranges; samples with at least a quarter
+//   of the peak read rate and under half a processor) or copies to the device. Fires if f is more
+//   than half of the startup and more than 10 steps. Recoverable = f divided by the steps of the
+//   recording, at least 1 000, because a startup is paid once and runs are longer than recordings.
+// Falsified by: a startup spent on computing (imports, compiling, building the model).
+// Known false positives: the first read into a cache that is warm for later runs.
 // Source: time to first batch in the input pipelines' guides; restarts of large jobs pay it each time.
 #include <fmt/format.h>
 
@@ -102,47 +102,45 @@ std::vector<Evidence> evidence(const Fetching& fetching) {
                    [](Interval a, Interval b) { return a.length() > b.length(); });
   std::vector<Evidence> list;
   for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), 8); ++i)
-    list.push_back({pieces[i], {}, "data is read or copied before the first step"});
+    list.push_back({pieces[i], {}, "reading or copying data before the first step"});
   return list;
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
   if (context.steps.all.empty() || context.step.ns <= 0) {
     return cannot_tell(rule,
-                       "The trace has no steps, so when training begins is unknown; name their "
+                       "The trace has no steps, so the start of training is unknown; name the step "
                        "ranges with --step-range.");
   }
   Interval startup = startup_of(context);
   if (startup.length() < context.step * kMinSteps) {
-    return fine(rule, fmt::format("The first step begins {} after the start of the recording.",
+    return fine(rule, fmt::format("The first step begins {} into the recording.",
                                   format_duration(startup.length())));
   }
   Fetching fetching = fetching_in(context, startup);
   if (!fetching.known) {
-    return cannot_tell(rule,
-                       fmt::format("The first step begins after {}; what the program did until "
-                                   "then is not recorded. Record with `headway record`, which "
-                                   "samples what processes read.",
-                                   format_duration(startup.length())));
+    return cannot_tell(
+        rule, fmt::format("The first step begins after {}, and the activity before it is not "
+                          "recorded. Record with `headway record`, which samples file reads.",
+                          format_duration(startup.length())));
   }
   DurationNs time = fetching.all.total();
   if (ratio(time, startup.length()) < kFetchingShare || time < context.step * kMinSteps) {
-    return fine(rule, fmt::format("Of the {} before the first step, {} read or copy data.",
+    return fine(rule, fmt::format("{} before the first step; {} of it read or copy data.",
                                   format_duration(startup.length()), format_duration(time)));
   }
   auto steps = static_cast<std::int64_t>(context.steps.all.size());
   Finding finding = found(rule, time / std::max(steps, kAssumedSteps), context);
   finding.sub_cause = fetching.reading * 2 >= time ? "read" : "copy";
   finding.claim = fmt::format(
-      "{} of the {} before the first step read or copy data: as long as {} steps. Each start of "
-      "the "
-      "program pays this; per step it is counted over {} steps.",
+      "{} of the {} before the first step read or copy data: as long as {} steps. Every start of "
+      "the program costs this. Per-step figures divide it by {} steps.",
       format_duration(time), format_duration(startup.length()), time.ns / context.step.ns,
       std::max(steps, kAssumedSteps));
   finding.confidence = 0.75;
   finding.evidence = evidence(fetching);
   finding.advice = {
-      {"headway-train", "Read shards while training instead of loading the data set first.",
+      {"headway-train", "Read shards during training instead of loading the data set first.",
        "--source shards", settings(context.trace, {"source"})},
       {"PyTorch", "Stream the data, or keep a local copy between runs.",
        "torch.utils.data.IterableDataset, webdataset, datasets.load_dataset(…, streaming=True)",
@@ -154,9 +152,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kLongStartup = {"long-startup", "Long startup",
-                                  "More than half of the time before the first step, and more than "
-                                  "ten steps, reads or copies data.",
-                                  check};
+extern const Rule kLongStartup = {
+    "long-startup", "Long startup",
+    "Reading or copying data fills more than half of the startup, and lasts longer than ten steps.",
+    check};
 
 }  // namespace headway::analyzer

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // low-occupancy: long kernels have fewer blocks than the device has multiprocessors.
 //
-// Symptom: kernels of tens of blocks that run for long, while most of the device has nothing to do.
+// Symptom: long kernels of tens of blocks while most of the device is idle.
 // Mechanism: a block runs on one multiprocessor, so a grid of n blocks leaves all but n of them idle.
-// Formula: recoverable = sum over kernels of at least 10 us with blocks < multiprocessors of
-//   d x (1 - blocks / multiprocessors), where no other kernel of the device overlaps. Communication is left out:
-//   it is meant to leave room.
-// Falsified by: kernels bound by the latency of one chain of dependent work, which more blocks do not shorten.
+// Formula: recoverable = sum over kernels of at least 10 us with blocks < multiprocessors of d x
+//   (1 - blocks / multiprocessors), if no other kernel of the device overlaps. Communication is
+//   excluded, because it leaves room on purpose.
+// Falsified by: kernels bound by one chain of dependent work, which more blocks do not shorten.
 // Known false positives: persistent kernels that pipeline on purpose with few blocks.
 // Source: CUDA C++ best practices guide, section on occupancy.
 #include <fmt/format.h>
@@ -79,36 +79,30 @@ Finding check(const Rule& rule, const RuleContext& context) {
   auto [device, narrow] = worst_device(
       context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
-  if (!narrow.any_grid)
-    return cannot_tell(rule, "The trace does not say how many blocks kernels have.");
+  if (!narrow.any_grid) return cannot_tell(rule, "The trace has no grid sizes of kernels.");
   if (narrow.multiprocessors == 0)
     return cannot_tell(
-        rule,
-        "The trace does not say which device this is, so how many multiprocessors it "
-        "has is unknown.");
+        rule, "The trace does not identify the device, so its multiprocessor count is unknown.");
   if (ratio(narrow.recoverable, context.step) < kFindingShare)
     return fine(rule,
-                fmt::format("Long kernels with fewer blocks than the {} multiprocessors take "
-                            "{}.",
+                fmt::format("Long kernels with fewer blocks than the {} multiprocessors: {}.",
                             narrow.multiprocessors, of_step(context, narrow.time, context.step)));
   Finding finding = found(rule, narrow.recoverable, context);
   finding.claim = fmt::format(
-      "{:.0f} kernels {} have fewer blocks than the device's {} multiprocessors and take {}; "
-      "spread "
-      "over all of them they would take {} less.",
+      "{:.0f} kernels {} have fewer blocks than the {} multiprocessors and take {}; filling the "
+      "device would save {}.",
       narrow.kernels, per_step(context), narrow.multiprocessors,
       of_step(context, narrow.time, context.step), format_duration(narrow.recoverable));
   finding.confidence = 0.6;
   finding.evidence = std::move(narrow.evidence);
-  finding.advice = {
-      {"headway-train", "Give each kernel more work.", "--batch N",
-       settings(context.trace, {"batch"})},
-      {"PyTorch",
-       "Give each kernel more work: a larger batch, or split the long dimension (split-K, "
-       "flash-decoding); run independent small kernels on several streams.",
-       "DataLoader(batch_size=…), torch.compile(model, mode='max-autotune')", ""},
-      {"TensorFlow/JAX", "A larger batch per device; fewer devices per model.",
-       "batch size; XLA_FLAGS=--xla_gpu_autotune_level=4", ""}};
+  finding.advice = {{"headway-train", "Give each kernel more work.", "--batch N",
+                     settings(context.trace, {"batch"})},
+                    {"PyTorch",
+                     "Give each kernel more work: use a larger batch, or split the long dimension "
+                     "(split-K, flash-decoding). Run independent small kernels on several streams.",
+                     "DataLoader(batch_size=…), torch.compile(model, mode='max-autotune')", ""},
+                    {"TensorFlow/JAX", "Use a larger batch per device, or fewer devices per model.",
+                     "batch size; XLA_FLAGS=--xla_gpu_autotune_level=4", ""}};
   return finding;
 }
 
@@ -116,6 +110,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kLowOccupancy = {
     "low-occupancy", "Low occupancy",
-    "Long kernels with fewer blocks than multiprocessors, over 5 % of the step.", check};
+    "Long kernels with fewer blocks than multiprocessors take over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

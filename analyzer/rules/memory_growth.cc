@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
-// memory-growth: memory in use rises from step to step, without an end in sight.
+// memory-growth: memory use rises steadily from step to step.
 //
-// Symptom: resident memory of a process, or memory in use on a device, is larger after every stretch of steps.
-// Mechanism: something keeps what a step made: a list of losses that hold their graph, cached outputs, a
-//   dataset whose Python objects are copied page by page as workers count references to them.
-// Formula: the steady steps' stretch is cut into twelve parts, each with the median of its samples. Growth g =
-//   median slope between any two parts x the stretch. It is one when the last third rises at least half as
-//   much over the middle one as that over the first, and the parts lie within g/8 of the line (median). Fires
-//   when g is over 1 % of the memory in use, and what is left is full within 100,000 steps at that rate; where
-//   nothing tells what is left, when g is over 5 %. Short of a hundredth of what is left and of a quarter of what was in
-//   use, g may as well be caches that fill: then the recording is too short to tell. It costs no time until then:
-//   recoverable = 0.
-//   A process forked from another one starts with that one's pages, which count as resident once they are touched:
-//   what it has below its parent's memory at the fork is no growth.
-// Falsified by: memory that rises at first only, as caches, pools and autotuners fill.
-// Known false positives: files that are mapped and read for the first time count as resident.
-// Source: the usual slow death of long runs; monitors of training warn by thresholds on the same series.
+// Symptom: a process's resident memory, or a device's used memory, is larger after each part of
+//   the run.
+// Mechanism: objects of past steps stay alive: a list of losses with their graphs, cached outputs,
+//   or dataset objects whose pages are copied as workers count references.
+// Formula: the steady steps are cut into twelve parts, each with the median of its samples. Growth
+//   g = median slope between any two parts x the duration. g counts if the last third rises at
+//   least half as much over the middle third as that over the first, and the parts lie within g/8
+//   of the line (median). Fires if g is over 1 % of the used memory and memory would be full
+//   within 100,000 steps; if free memory is unknown, if g is over 5 %. Below a hundredth of the
+//   free memory and a quarter of the initial use, filling caches could explain g: the recording is
+//   then too short. Recoverable = 0, because growth costs no time before memory is full. A forked
+//   process shares its parent's pages, which count as resident once touched: growth up to its
+//   parent's memory at the fork is ignored.
+// Falsified by: memory that rises only at first, as caches, pools and autotuners fill.
+// Known false positives: mapped files count as resident when first read.
+// Source: a common cause of failure in long runs; training monitors apply thresholds to the same
+//   series.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -112,12 +114,12 @@ double memory_left(const RuleContext& context, const trace::CounterSeries& serie
 }
 
 std::string label_of(const RuleContext& context, const trace::CounterSeries& series) {
-  if (series.device) return fmt::format("memory in use on device {}", *series.device);
+  if (series.device) return fmt::format("memory used on device {}", *series.device);
   const trace::Process& process = context.trace.processes[series.process.value];
   for (const Step& step : context.steps.all)
     if (context.trace.threads[step.thread.value].process == series.process)
       return fmt::format("the memory of training process {}", process.pid);
-  return fmt::format("the memory of process {}, a helper of training", process.pid);
+  return fmt::format("the memory of process {}, a training helper", process.pid);
 }
 
 /// What the parent had in memory when it forked this process; 0 for one that runs a program of its own.
@@ -148,7 +150,7 @@ std::vector<Evidence> evidence_of(const Growth& growth, Interval window) {
 Finding check(const Rule& rule, const RuleContext& context) {
   const auto steps = static_cast<std::int64_t>(context.steps.steady.size());
   if (steps < kFewestSteps)
-    return cannot_tell(rule, "Fewer than twelve steady steps are too few to tell growth by.");
+    return cannot_tell(rule, "Fewer than twelve steady steps are too few to detect growth.");
   const Interval window = counters::steady_window(context);
   bool sampled = false;
   Growth worst;
@@ -173,36 +175,35 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   if (!sampled)
     return cannot_tell(rule,
-                       "Memory was not sampled often enough over the steady steps: record a few "
-                       "seconds of them, with --sample-hz of 10 or more.");
-  if (!worst.series) return fine(rule, "Memory in use does not grow from step to step.");
+                       "Too few memory samples in the steady steps: record a few seconds of them, "
+                       "with --sample-hz of 10 or more.");
+  if (!worst.series) return fine(rule, "Memory use does not grow from step to step.");
   if (!worst.is_told())
     return cannot_tell(
-        rule, fmt::format("Over {} steps {} grows by {}, to {}: caches that fill do that, too. "
-                          "Record more steps.",
-                          steps, label_of(context, *worst.series),
-                          format_bytes(std::llround(worst.bytes)),
-                          format_bytes(std::llround(worst.used))));
+        rule,
+        fmt::format(
+            "Over {} steps {} grows by {}, to {}. Filling caches grow, too. Record more steps.",
+            steps, label_of(context, *worst.series), format_bytes(std::llround(worst.bytes)),
+            format_bytes(std::llround(worst.used))));
   Finding finding = found(rule, DurationNs{0}, context);
   finding.claim = fmt::format(
-      "From step to step, {} grows by {}, to {} at the end.", label_of(context, *worst.series),
+      "Per step, {} grows by {}, to {} at the end.", label_of(context, *worst.series),
       format_bytes(std::llround(worst.per_step)), format_bytes(std::llround(worst.used)));
   if (worst.left > 0)
-    finding.claim += fmt::format(" The {} that are left last for {} steps at this rate.",
+    finding.claim += fmt::format(" The remaining {} last for {} steps at this rate.",
                                  format_bytes(std::llround(worst.left)),
                                  format_count(std::llround(worst.steps_left())));
   finding.confidence = 0.9;
   finding.evidence = evidence_of(worst, window);
   finding.advice = {
       {"PyTorch",
-       "Look for what keeps tensors of past steps: sums of losses that were not detached, lists of "
-       "outputs, hooks, caches. In workers, for large Python lists in the dataset.",
+       "Find references to tensors of past steps: sums of undetached losses, lists of outputs, "
+       "hooks, caches. In workers, check for large Python lists in the dataset.",
        "loss.item() or loss.detach(); tracemalloc, gc.get_objects(), torch.cuda.memory_snapshot(); "
        "arrays instead of lists of objects",
        ""},
       {"TensorFlow/JAX",
-       "Look for what keeps arrays of past steps, and for functions that are compiled anew for "
-       "each shape.",
+       "Find references to arrays of past steps, and functions that recompile for each shape.",
        "jax.live_arrays(), jax.clear_caches(), tf.data.Dataset.cache(FILE)", ""}};
   return finding;
 }
@@ -211,7 +212,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kMemoryGrowth = {
     "memory-growth", "Memory grows",
-    "Memory in use rises with every stretch of steps, and would be full within 100,000 of them.",
-    check};
+    "Memory use rises throughout and would fill the device within 100,000 steps.", check};
 
 }  // namespace headway::analyzer

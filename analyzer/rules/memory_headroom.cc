@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// memory-headroom: the step is too small for the device, and there is memory for a larger one.
+// memory-headroom: the batch is too small for the device, and memory has room for a larger one.
 //
 // Symptom: launch gaps or kernels with fewer blocks than multiprocessors, while most of the memory is free.
-// Mechanism: a launch costs the same for a small and a large batch, and a kernel with few blocks leaves
-//   multiprocessors idle; a larger batch spreads both over more samples.
-// Formula: k = 0.9 x memory / peak use, the factor by which the batch may grow (activations grow with it,
-//   weights do not: k is a lower bound). Recoverable, for the same number of samples = launch_gap x (1 - 1/k)
-//   + per kernel with b < m blocks: time x (1 - 1/min(k, m/b)), m = multiprocessors. Fires when k >= 2.
-//   The k that is named is the smallest power of two with nine tenths of that. In inference the batch is not the
-//   program's to choose: then the rule cannot tell.
-// Falsified by: memory that the peak does not show (another process, a later phase with longer inputs).
+// Mechanism: a launch costs the same for any batch size, and a kernel with few blocks leaves
+//   multiprocessors idle. A larger batch spreads both costs over more samples.
+// Formula: k = 0.9 x memory / peak use, the possible growth of the batch (a lower bound:
+//   activations grow, weights do not). Recoverable for the same number of samples = launch_gap x
+//   (1 - 1/k) + per kernel with b < m blocks: time x (1 - 1/min(k, m/b)), m = multiprocessors.
+//   Fires if k >= 2. The claim names the smallest power of two with nine tenths of this. In
+//   inference, requests determine the batch, so the rule cannot tell.
+// Falsified by: memory use outside the recorded peak (another process, later phases with longer
+//   inputs).
 // Known false positives: batch sizes fixed by convergence; past the usual limit use LARS or LAMB.
 // Source: the batch size is the first knob of every tuning guide; large-batch optimizers move its limit.
 #include <fmt/format.h>
@@ -128,55 +129,55 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!any_step) return cannot_tell(rule, "No steady step has work on a device.");
   if (!best.device && unknown) {
     return cannot_tell(
-        rule, fmt::format("A larger batch could gain up to {}, but how much memory is in "
-                          "use is unknown. Record the counter {}, or let the PyTorch "
-                          "profiler record memory (profile_memory=True).",
-                          of_step(context, possible, context.step), counters::kGpuMemoryUsed));
+        rule,
+        fmt::format("A larger batch could gain up to {}, but memory use is unknown. Record the "
+                    "counter {}, or let the PyTorch profiler record memory (profile_memory=True).",
+                    of_step(context, possible, context.step), counters::kGpuMemoryUsed));
   }
   if (!best.device && fullest > 0) {
-    return fine(rule, fmt::format("{} of the memory is in use: no room for twice the batch.",
+    return fine(rule, fmt::format("{} of the memory is used: no room for twice the batch.",
                                   format_percent(fullest)));
   }
   DurationNs step = best.device ? best.device->per_steady_step.total() : context.step;
   if (!best.device || ratio(best.gain, step) < kFindingShare) {
-    return fine(rule,
-                fmt::format("Launch gaps and kernels with few blocks, which a larger batch would "
-                            "spread, cost {}.",
-                            of_step(context, best.device ? best.gain : possible, step)));
+    return fine(rule, fmt::format("Launch gaps and kernels with few blocks: {}.",
+                                  of_step(context, best.device ? best.gain : possible, step)));
   }
   if (context.program.is_inference())
     return cannot_tell(
-        rule, fmt::format("A batch {:.0f} times as large would have room and spread {}, but in "
-                          "inference the batch is what the requests give: whether more of them "
-                          "could be taken together is not recorded.",
-                          best.growth, of_step(context, best.gain, step)));
+        rule,
+        fmt::format(
+            "Memory has room for {:.0f} times the batch, which would save up to {}. In inference, "
+            "requests determine the batch; whether more can be combined is not recorded.",
+            best.growth, of_step(context, best.gain, step)));
   Finding finding = found(rule, best.gain, context);
   finding.claim = fmt::format(
-      "At most {} of {} are in use: a batch {:.1f} times as large fits, and spreads {} of launch "
-      "gaps and of kernels with fewer blocks than multiprocessors.",
+      "At most {} of {} are used. {:.1f} times the batch fits and spreads {} of launch gaps and "
+      "underfilled kernels.",
       format_bytes(static_cast<std::int64_t>(best.peak)),
       format_bytes(static_cast<std::int64_t>(best.memory)), best.growth,
       of_step(context, best.gain, step));
   finding.confidence = 0.6;
   finding.evidence = evidence(context, *best.device);
   finding.advice = {
-      {"headway-train", "A larger batch; with LARS or LAMB past the size at which accuracy falls.",
+      {"headway-train",
+       "Use a larger batch, with LARS or LAMB beyond the size at which accuracy drops.",
        "--batch N --optimizer lars", settings(context.trace, {"batch", "optimizer"})},
       {"PyTorch",
-       "A larger batch, with the learning rate scaled; LAMB or LARS past the usual limit.",
+       "Use a larger batch with a scaled learning rate, and LAMB or LARS beyond the usual limit.",
        "DataLoader(batch_size=…), apex.optimizers.FusedLAMB",
        settings(context.trace, {"batch_size"})},
-      {"TensorFlow/JAX", "A larger batch, with the learning rate scaled.",
+      {"TensorFlow/JAX", "Use a larger batch with a scaled learning rate.",
        "dataset.batch(…), optax.lamb / optax.lars", ""}};
   return finding;
 }
 
 }  // namespace
 
-extern const Rule kMemoryHeadroom = {"memory-headroom", "Memory for a larger batch",
-                                     "Less than half of the memory is used, and launch gaps or "
-                                     "small kernels that a larger batch would "
-                                     "spread cost over 5 % of the step.",
-                                     check};
+extern const Rule kMemoryHeadroom = {
+    "memory-headroom", "Room for a larger batch",
+    "Under half of the memory is used, and a larger batch would shrink launch gaps and small "
+    "kernels worth over 5 % of the step.",
+    check};
 
 }  // namespace headway::analyzer

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // module-load: device code is loaded or compiled inside measured steps.
 //
-// Symptom: single launches that take milliseconds, in steps after the warm-up.
-// Mechanism: CUDA loads a kernel's code on its first launch (lazy loading), and frameworks compile code for
-//   each new shape; the launch, and the device behind it, wait.
-// Formula: recoverable = idle device time of steady steps inside loading: intervals that the profiler calls
-//   module loading, calls that load or compile (cuModuleLoad…, cuLibraryLoad…, nvrtc…, hipModuleLoad…),
-//   ranges of a just-in-time compiler.
-// Falsified by: loading in the first steps only (they are dropped), or under a full queue.
-// Known false positives: a recording so short that its steady steps are still warm-up.
+// Symptom: single launches take milliseconds in steps after the warm-up.
+// Mechanism: CUDA loads a kernel's code at its first launch (lazy loading), and frameworks compile
+//   code for each new shape. The launch and the device wait.
+// Formula: recoverable = idle device time of steady steps inside loading: module loading reported
+//   by the profiler, calls that load or compile (cuModuleLoad…, cuLibraryLoad…, nvrtc…,
+//   hipModuleLoad…), ranges of a just-in-time compiler.
+// Falsified by: loading only in the first steps (dropped), or under a full queue.
+// Known false positives: recordings too short to leave the warm-up.
 // Source: lazy loading in the CUDA programming guide; recompilation in the compilers' own guides.
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ std::vector<Evidence> evidence(const RuleContext& context, const IdleOverlap& id
     list.push_back(
         {idle.pieces[p], event,
          event.kind == EventRef::Kind::kNone
-             ? std::string("device code is loaded")
+             ? std::string("loading device code")
              : fmt::format("'{}' loads or compiles device code", name_of(context.trace, event))});
   }
   return list;
@@ -49,22 +49,23 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (context.trace.calls.size() == 0 && loading.intervals.empty())
     return cannot_tell(rule, "The trace has no API calls; record with CUDA calls enabled.");
   if (idle.share() < kFindingShare) {
-    return fine(rule, fmt::format("Loading or compiling device code keeps the device waiting {}.",
+    return fine(rule, fmt::format("Idle during loading or compiling of device code: {}.",
                                   of_step(context, idle.per_step, idle.step)));
   }
   Finding finding = found(rule, idle.per_step, context);
   finding.claim = fmt::format(
-      "Device code is loaded or compiled in {} places of the measured steps; the device waits {}.",
+      "Device code is loaded or compiled {} times in the measured steps; the device waits {}.",
       idle.pieces.size(), of_step(context, idle.per_step, idle.step));
   finding.confidence = 0.9;
   finding.evidence = evidence(context, idle, loading);
   finding.advice = {
-      {"headway-train", "Run some steps before those that count.", "CUDA_MODULE_LOADING=EAGER", ""},
+      {"headway-train", "Run warm-up steps before the measured ones.", "CUDA_MODULE_LOADING=EAGER",
+       ""},
       {"PyTorch",
-       "Load all code at the start, run every shape once before measuring, and keep the number of "
-       "shapes small so that nothing is compiled again.",
+       "Load all code at startup, run every shape once before measuring, and keep the number of "
+       "shapes small to avoid recompilation.",
        "CUDA_MODULE_LOADING=EAGER, torch.compile(…, dynamic=True), TORCH_LOGS=recompiles", ""},
-      {"TensorFlow/JAX", "Compile ahead and cache what was compiled; pad to a few shapes.",
+      {"TensorFlow/JAX", "Compile ahead of time, cache compiled code, and pad to a few shapes.",
        "jax.jit(f).lower(…).compile(), jax_compilation_cache_dir", ""}};
   return finding;
 }
@@ -72,7 +73,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kModuleLoad = {
-    "module-load", "Code loaded inside steps",
-    "Idle device time while device code is loaded or compiled, over 5 % of the step.", check};
+    "module-load", "Device code loaded in steps",
+    "Loading or compiling device code keeps the device idle for over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // no-tensor-cores: matrix products run on the general cores of a GPU that has tensor cores.
 //
-// Symptom: GEMM and convolution kernels whose names say FP32 or plain FMA (sgemm, scudnn, ffma, simt). Of kernels on general
-//   cores whose names say no number type, as those of a simulated GPU, nothing is claimed.
-// Mechanism: tensor cores do 8 to 16 times the arithmetic per second; FP32 inputs reach them only as TF32
-//   (Ampere and later) or after a cast to half precision (AMP).
-// Formula: per kernel, recoverable = d - max(flops / (0.5 x tensor peak), bytes / bandwidth) where its flops
-//   are known; else (d - 5 us) x (1 - 1/s) with s = 1 + 0.3 x (tensor peak / FP32 peak - 1), s = 2 when the GPU
-//   is not known. 0.3 and 0.5 are rules of thumb: matrix kernels of training reach that part of the peaks' ratio.
-// Falsified by: kernels bound by memory or by launch latency; then the other cores gain nothing.
-// Known false positives: work that needs FP32 or FP64 exactly. Vector products (gemv) are left out.
+// Symptom: GEMM and convolution kernels named as FP32 or plain FMA (sgemm, scudnn, ffma, simt).
+//   The rule makes no claim about general-core kernels without a number type in their name, such
+//   as those of a simulated GPU.
+// Mechanism: tensor cores have 8 to 16 times the arithmetic rate. FP32 inputs reach them only as
+//   TF32 (Ampere and later) or after a cast to half precision (AMP).
+// Formula: per kernel, recoverable = d - max(flops / (0.5 x tensor peak), bytes / bandwidth) if
+//   its flops are known; else (d - 5 us) x (1 - 1/s) with s = 1 + 0.3 x (tensor peak / FP32 peak -
+//   1), or s = 2 for an unknown GPU. 0.3 and 0.5 are rules of thumb: training kernels reach this
+//   share of the peaks' ratio.
+// Falsified by: kernels bound by memory or launch latency, which gain nothing.
+// Known false positives: work that needs exact FP32 or FP64. Vector products (gemv) are excluded.
 // Source: NVIDIA's mixed-precision training guide; peaks in analyzer/hardware/gpus.cc.
 #include <fmt/format.h>
 
@@ -102,7 +104,7 @@ bool tf32_is_forbidden(const RuleContext& context) {
 
 std::vector<Advice> advice(const RuleContext& context, const DeviceLimits& limits) {
   if (limits.easy_is_tf32 && tf32_is_forbidden(context)) {
-    const std::string why = "Let the libraries use TF32: the environment forbids it.";
+    const std::string why = "Allow TF32: the environment forbids it.";
     std::vector<Advice> list;
     for (const char* framework : {"headway-train", "PyTorch", "TensorFlow/JAX"})
       list.push_back({framework, why, "unset NVIDIA_TF32_OVERRIDE", ""});
@@ -110,7 +112,8 @@ std::vector<Advice> advice(const RuleContext& context, const DeviceLimits& limit
   }
   std::string torch = "torch.autocast('cuda', dtype=torch.float16) with torch.amp.GradScaler()";
   std::string flow = "tf.keras.mixed_precision.set_global_policy('mixed_float16')";
-  std::string why = "Cast matrix products to half precision; FP32 never reaches tensor cores here.";
+  std::string why =
+      "Cast matrix products to half precision; this device has no FP32 path to tensor cores.";
   if (limits.easy_is_tf32) {
     torch =
         "torch.set_float32_matmul_precision('high'), torch.backends.cudnn.allow_tf32 = True; "
@@ -118,7 +121,7 @@ std::vector<Advice> advice(const RuleContext& context, const DeviceLimits& limit
     flow =
         "tf.config.experimental.enable_tensor_float_32_execution(True); "
         "jax.config.update('jax_default_matmul_precision', 'tensorfloat32')";
-    why = "Let FP32 products use TF32, or run them in bfloat16.";
+    why = "Allow TF32 for FP32 products, or run them in bfloat16.";
   } else if (limits.bf16) {
     torch = "torch.autocast('cuda', dtype=torch.bfloat16)";
     flow = "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')";
@@ -144,21 +147,21 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (limits.tensor_cores == DeviceLimits::TensorCores::kAbsent)
     return fine(rule, "The device has no tensor cores.");
   if (matrix.ns == 0)
-    return cannot_tell(rule, "No kernel is known by its name as a GEMM, convolution or attention.");
+    return cannot_tell(rule, "No kernel name shows a GEMM, convolution or attention.");
   if (limits.tensor_cores == DeviceLimits::TensorCores::kUnknown && tensor.ns == 0)
-    return cannot_tell(rule, "The trace does not say which GPU this is, nor do kernel names.");
+    return cannot_tell(rule, "Neither the trace nor its kernel names identify the GPU.");
   if (ratio(slow.recoverable, context.step) < kFindingShare) {
     if (ratio(unsaid, matrix) > 0.5)
-      return cannot_tell(rule, fmt::format("{} of the matrix kernels' time is in kernels whose "
-                                           "names do not say which cores they use.",
-                                           format_percent(ratio(unsaid, matrix))));
+      return cannot_tell(
+          rule, fmt::format("{} of the matrix kernel time is in kernels with unknown core type.",
+                            format_percent(ratio(unsaid, matrix))));
     if (ratio(slow.nameless, context.step) >= kFindingShare)
       return cannot_tell(
           rule,
           fmt::format("Matrix kernels on general cores take {}, and their names do not say in "
-                      "which number type. `headway whatif` tells what tensor cores would gain.",
+                      "which number type. `headway whatif` predicts the gain of tensor cores.",
                       of_step(context, slow.nameless, context.step)));
-    return fine(rule, fmt::format("{} of the matrix kernels' time runs on tensor cores; moving the "
+    return fine(rule, fmt::format("{} of the matrix kernel time runs on tensor cores; moving the "
                                   "rest there would save {} {}.",
                                   format_percent(ratio(tensor, matrix)),
                                   format_duration(slow.recoverable), per_step(context)));
@@ -167,16 +170,15 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const bool bf16 = !limits.bf16 && ratio(slow.bf16, slow.time) > 0.5;
   finding.claim = fmt::format(
       "{:.0f} GEMM and convolution kernels {} take {} in {} on general cores, though the device "
-      "has tensor cores{}; "
-      "there they would take about {} less.",
+      "has tensor cores{}; tensor cores would save about {}.",
       slow.kernels, per_step(context), of_step(context, slow.time, context.step),
-      bf16 ? "BF16" : "FP32", bf16 ? ", which take FP16 and no BF16" : "",
+      bf16 ? "BF16" : "FP32", bf16 ? " for FP16 but not BF16" : "",
       format_duration(slow.recoverable));
   bool modelled = slow.modelled_ns * 2 > static_cast<double>(slow.time.ns);
   finding.confidence = modelled ? 0.8 : limits.model ? 0.7 : 0.6;
   finding.evidence = std::move(slow.evidence);
   if (limits.easy_is_tf32 && tf32_is_forbidden(context))
-    finding.claim += " NVIDIA_TF32_OVERRIDE=0 keeps them there.";
+    finding.claim += " NVIDIA_TF32_OVERRIDE=0 prevents it.";
   finding.advice = advice(context, limits);
   return finding;
 }
@@ -184,9 +186,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kNoTensorCores = {
-    "no-tensor-cores", "No tensor cores",
-    "GEMMs and convolutions on general cores of a GPU with tensor cores, where moving them would "
-    "save over 5 % of the step.",
+    "no-tensor-cores", "Tensor cores unused",
+    "GEMMs and convolutions run on general cores; tensor cores would save over 5 % of the step.",
     check};
 
 }  // namespace headway::analyzer

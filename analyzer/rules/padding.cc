@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // padding: batches are padded to their longest sample, and the device computes on the padding.
 //
-// Symptom: compute takes as long for a batch of short samples with one long one as for a batch of long ones.
-// Mechanism: sentences of random lengths in one batch are filled up to the longest; kernels do not know what is content.
-// Formula: recoverable = the computing time of a step × the share of the batches' elements that is padding. That share is no
-//   estimate: the program says it (setting "padding"), or the PyTorch hook counts it in attention masks.
-// Falsified by: kernels that skip what is masked (sequences packed into one, with their ends).
-// Known false positives: work that does not grow with a batch's length (products over weights alone).
+// Symptom: one long sample makes a batch of short samples as slow as a batch of long ones.
+// Mechanism: sentences of random lengths in one batch are padded to the longest; kernels compute
+//   the padding, too.
+// Formula: recoverable = the computing time of a step × the padding share of the batches'
+//   elements. This share is exact: the program reports it (setting "padding"), or the PyTorch hook
+//   counts it in attention masks.
+// Falsified by: kernels that skip masked elements (packed sequences with boundaries).
+// Known false positives: work independent of the batch's length (products over weights alone).
 // Source: batches by length in fairseq and in Hugging Face's trainer (group_by_length); packed sequences in FlashAttention.
 #include "analyzer/evidence/padding.h"
 
@@ -22,51 +24,49 @@ namespace headway::analyzer {
 namespace {
 
 std::string note(const RuleContext&, const Segment&) {
-  return "computes on the batch with its padding";
+  return "computes on padding";
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
   const std::optional<double> padding = padding_of_batches(context.trace);
   if (!padding)
     return cannot_tell(rule,
-                       "Nothing says how much of the batches is padding: attention masks do, and "
-                       "the setting \"padding\" of a program.");
+                       "The amount of padding in batches is unknown: record attention masks, or "
+                       "the program setting \"padding\".");
   const ClassShare compute =
       worst_share(context, {TimeClass::kComputeTensor, TimeClass::kComputeOther});
   if (!compute.device) return cannot_tell(rule, "No steady step has work on a device.");
   const DurationNs time{std::llround(*padding * static_cast<double>(compute.time.ns))};
   const std::string claim =
-      fmt::format("{} of what the batches hold is padding", format_percent(*padding));
+      fmt::format("{} of the batch contents are padding", format_percent(*padding));
   if (ratio(time, context.step) < kFindingShare)
     return fine(rule, fmt::format("{}: computing on it takes {}.", claim,
                                   of_step(context, time, context.step)));
   Finding finding = found(rule, time, context);
   finding.claim = fmt::format(
-      "{}: shorter samples are filled up to the longest one of their batch, and "
-      "computing on that takes {}.",
+      "{}: shorter samples are filled up to the longest one in the batch, and computing on the "
+      "padding takes {}.",
       claim, of_step(context, time, context.step));
   finding.confidence = 0.8;
   finding.evidence = longest_segments(context, *compute.device,
                                       {TimeClass::kComputeTensor, TimeClass::kComputeOther}, note);
   finding.advice = {
-      {"headway-train", "Put sentences of about the same length into one batch.",
-       "--balance sorted", settings(context.trace, {"balance"})},
+      {"headway-train", "Batch sentences of similar length.", "--balance sorted",
+       settings(context.trace, {"balance"})},
       {"PyTorch",
-       "Put samples of about the same length into one batch, or several into one row, with "
-       "attention that knows where each ends.",
+       "Batch samples of similar length, or pack several into one row with attention that respects "
+       "their boundaries.",
        "transformers: TrainingArguments(group_by_length=True), DataCollatorWithFlattening(); a "
        "batch_sampler that sorts by length within a window of some batches",
        ""},
-      {"TensorFlow/JAX", "Put samples of about the same length into one batch.",
+      {"TensorFlow/JAX", "Batch samples of similar length.",
        "dataset.bucket_by_sequence_length(…); packed examples", ""}};
   return finding;
 }
 
 }  // namespace
 
-extern const Rule kPadding = {
-    "padding", "Padding",
-    "Over 5 % of the step goes into computing on what only pads shorter samples of a batch.",
-    check};
+extern const Rule kPadding = {"padding", "Padding",
+                              "Computing on padding takes over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // pageable-copy: copies between device and ordinary (pageable) host memory.
 //
-// Symptom: "asynchronous" copies that keep the calling thread, at a fraction of the link's rate.
-// Mechanism: the device can reach only pinned memory, so the driver copies through a pinned buffer of its
-//   own, piece by piece, while the caller waits; nothing is overlapped.
-// Formula: recoverable = exposed time of pageable copies x (1 - their rate / that of pinned copies) + idle
-//   device time in which the launching thread was inside such a copy. The pinned rate is that of pinned
-//   copies of 1 MB and more in this trace, at least 12 GB/s (PCIe 3.0 x16).
-//   Where the trace does not say which memory: copies of 1 MB and more at less than half of that rate.
-// Falsified by: copies at the link's rate (the memory was pinned after all), small copies (below 64 KB the
+// Symptom: "asynchronous" copies that block the calling thread, at a fraction of the link's rate.
+// Mechanism: the device reaches only pinned memory, so the driver copies through a pinned buffer,
+//   piece by piece, while the caller waits. Nothing overlaps.
+// Formula: recoverable = exposed time of pageable copies x (1 - their rate / the pinned rate) +
+//   idle device time while the launching thread was in such a copy. The pinned rate is that of
+//   pinned copies of 1 MB and more in this trace, at least 12 GB/s (PCIe 3.0 x16). If the memory
+//   kind is not recorded: copies of 1 MB and more at under half of this rate.
+// Falsified by: copies at the link's rate (the memory was pinned), small copies (below 64 KB the
 //   driver buffers them and returns).
 // Known false positives: several devices that share one link; links slower than PCIe 3.0 x16.
 // Source: the CUDA best-practices guide on pinned memory.
@@ -132,12 +132,12 @@ std::vector<Evidence> evidence(const RuleContext& context, Cost& cost) {
 }
 
 std::vector<Advice> advice(const RuleContext& context) {
-  return {{"headway-train", "Pin the batches' memory and copy on a stream of their own.",
+  return {{"headway-train", "Pin the batches' memory and copy on a separate stream.",
            "--pinned on --h2d prefetch", settings(context.trace, {"pinned", "h2d"})},
           {"PyTorch", "Pin the batches, then copy without blocking.",
            "DataLoader(pin_memory=True), tensor.to(device, non_blocking=True)",
            settings(context.trace, {"pin_memory"})},
-          {"TensorFlow/JAX", "Let the framework stage batches on the device ahead of the step.",
+          {"TensorFlow/JAX", "Let the framework stage batches on the device before the step.",
            "tf.data prefetch_to_device; jax.device_put with a pinned_host memory kind", ""}};
 }
 
@@ -158,23 +158,23 @@ Finding check(const Rule& rule, const RuleContext& context) {
     }
   }
   if (!worst.device) return cannot_tell(rule, "No steady step has work on a device.");
-  if (copies.count == 0) return fine(rule, "Nothing is copied between host and device.");
+  if (copies.count == 0) return fine(rule, "No copies between host and device.");
   if (ratio(recoverable, worst.step) < kFindingShare) {
     ClassShare exposed = worst_share(context, {TimeClass::kH2d, TimeClass::kD2hOther});
     if (copies.known == 0 && exposed.share() >= kFindingShare) {
-      return cannot_tell(rule,
-                         "Copies are exposed, and the trace does not say whether their memory is "
-                         "pinned. Record with CUPTI's copy records (Nsight Systems, the PyTorch "
-                         "profiler, `headway record`).");
+      return cannot_tell(
+          rule,
+          "Copies are exposed, and the trace does not show whether their memory is pinned. Record "
+          "with CUPTI's copy records (Nsight Systems, the PyTorch profiler, `headway record`).");
     }
-    return fine(rule, fmt::format("Copies from or to pageable memory cost {}.",
-                                  of_step(context, recoverable, worst.step)));
+    return fine(rule,
+                fmt::format("Pageable copies: {}.", of_step(context, recoverable, worst.step)));
   }
   Finding finding = found(rule, recoverable, context);
   finding.sub_cause = copies.known ? "pageable" : "slow";
   finding.claim = fmt::format(
-      "Copies {} run at {}/s where pinned memory reaches {}/s; that and the waiting for them cost "
-      "{}.",
+      "Copies {} run at {}/s; pinned memory reaches {}/s. The slower copies and the waits for them "
+      "cost {}.",
       copies.known ? "from or to pageable memory" : "(of unknown host memory)",
       format_bytes(static_cast<std::int64_t>(copies.suspect_rate)),
       format_bytes(static_cast<std::int64_t>(copies.pinned_rate)),
@@ -187,9 +187,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kPageableCopy = {"pageable-copy", "Copies of pageable memory",
-                                   "Copies of pageable host memory, or far slower than pinned "
-                                   "copies, cost over 5 % of the step.",
-                                   check};
+extern const Rule kPageableCopy = {
+    "pageable-copy", "Pageable copies",
+    "Pageable copies, or copies far slower than pinned ones, cost over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 // pipeline-bubble: stages of a pipeline wait for each other's micro batches.
 //
-// Symptom: a rank gets activations from one neighbour and gradients from the other, micro batch by micro batch, and is idle
-// until they come: at the begin of the step the later stages, at its end the earlier ones.
-// Mechanism: of m micro batches on p stages the last stage begins p - 1 passes late, and the first one ends as much later
-// than the last. A stage with more compute than the others keeps all of them waiting besides.
-// Formula: of stages of equal cost (p - 1) / (m + p - 1) of the step is idle. Recoverable = exposed communication and waiting
-//   of the stage that computes most (there, all of it is bubble or message), and by how much it computes more than the mean
-//   stage; of one rank alone, what it waits.
-//   Stages are told by messages: as many to one neighbour as come back from it, in each step
+// Symptom: a rank gets activations from one neighbour and gradients from the other, micro batch by
+//   micro batch, and idles between them: later stages at the start of the step, earlier stages at
+//   its end.
+// Mechanism: with m micro batches on p stages, the last stage begins p - 1 passes late, and the
+//   first one ends equally later than the last. A stage with more compute delays all others as
+//   well.
+// Formula: with equal stages, (p - 1) / (m + p - 1) of the step is idle. Recoverable = exposed
+//   communication and waiting of the busiest stage (where all of it is bubble or message), plus
+//   its compute beyond the mean stage. For one rank alone: its waits. Stages are recognised by
+//   messages: in each step, equal numbers to and from one neighbour
 //   (analyzer/evidence/pipeline.h).
-// Falsified by: messages that come before they are needed.
-// Known false positives: pairs of ranks that exchange halos or blocks of attention both ways in one step.
+// Falsified by: messages that arrive before they are needed.
+// Known false positives: rank pairs that exchange halos or attention blocks in both directions
+//   within a step.
 // Source: Huang et al. 2019 (GPipe); Narayanan et al. 2021 (PipeDream-Flush, 1F1B, and the formula of its bubble).
 #include <fmt/format.h>
 
@@ -43,16 +46,15 @@ std::string claim_of_whole(const RuleContext& context, const Pipeline& pipeline,
                            DurationNs uneven) {
   const PipelineStage& busiest = pipeline.busiest();
   std::string text = fmt::format(
-      "{} stages pass {:.0f} micro batches on: even the stage that computes most (rank {}) is idle "
-      "{}; with as many "
-      "micro batches and stages at least {} of a step is.",
+      "{} stages pass {:.0f} micro batches; even the busiest stage (rank {}) is idle {}. With this "
+      "many micro batches and stages, at least {} of a step is idle.",
       pipeline.stages.size(), pipeline.micro_batches, busiest.rank,
       of_step(context, wait, context.step), format_percent(pipeline.least_bubble()));
   const DurationNs mean = pipeline.mean_compute();
   if (uneven.ns > 0 && ratio(uneven, mean) >= kUneven)
     text += fmt::format(
-        " The stages are uneven: they compute {} {}; rank {} takes {} more than the mean, and the "
-        "others wait for it.",
+        " The stages are uneven: they compute {} {}. Rank {} takes {} more than the mean, and the "
+        "others wait.",
         list_of(pipeline), per_step(context), busiest.rank, format_percent(ratio(uneven, mean)));
   return text;
 }
@@ -82,23 +84,23 @@ Finding check(const Rule& rule, const RuleContext& context) {
     if (share.share() >= kFindingShare &&
         ratio(unknown_messages(context), context.step) >= kFindingShare)
       return cannot_tell(rule,
-                         "Messages between ranks were recorded without their ends: record the "
-                         "peers of sends and receives.");
-    return fine(rule, "No rank passes micro batches on to another one.");
+                         "The peers of messages between ranks are unknown: record the peers of "
+                         "sends and receives.");
+    return fine(rule, "No pipeline: no rank passes micro batches to another.");
   }
   const DurationNs uneven =
       pipeline.whole ? std::max(DurationNs{0}, pipeline.busiest().compute - pipeline.mean_compute())
                      : DurationNs{0};
   const DurationNs wait = pipeline.whole ? pipeline.busiest().idle : pipeline.stages.front().idle;
   const DurationNs recoverable = std::min(context.step, wait + uneven);
-  const std::string checked =
-      pipeline.whole ? claim_of_whole(context, pipeline, wait, uneven)
-                     : fmt::format(
-                           "This rank is {}, with {:.0f} micro batches {}: it waits for messages "
-                           "of its neighbours {}. The other "
-                           "ranks' traces would tell how many stages there are, and how even.",
-                           place_of(pipeline.stages.front()), pipeline.micro_batches,
-                           per_step(context), of_step(context, wait, share.step));
+  const std::string checked = pipeline.whole
+                                  ? claim_of_whole(context, pipeline, wait, uneven)
+                                  : fmt::format(
+                                        "This rank is {}, with {:.0f} micro batches {}. It waits "
+                                        "for its neighbours' messages {}. The other ranks' traces "
+                                        "would show the number of stages and their balance.",
+                                        place_of(pipeline.stages.front()), pipeline.micro_batches,
+                                        per_step(context), of_step(context, wait, share.step));
   if (ratio(recoverable, context.step) < kFindingShare) return fine(rule, checked);
   Finding finding = found(rule, recoverable, context);
   finding.sub_cause = uneven > wait ? "uneven" : "micro-batches";
@@ -107,28 +109,27 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence =
       longest_segments(context, *share.device,
                        {TimeClass::kCommTransfer, TimeClass::kStragglerWait}, communication_note);
-  finding.advice = {{"headway-train", "Cut the batch into more micro batches.", "--micro-batches N",
-                     settings(context.trace, {"pipeline", "micro_batches", "batch"})},
-                    {"PyTorch",
-                     "Cut the batch into more micro batches, as long as their kernels still fill "
-                     "the device; interleave two or more "
-                     "parts of the model on each stage; move layers away from the stage that "
-                     "computes most (the head weighs as much "
-                     "as some blocks).",
-                     "torch.distributed.pipelining: Schedule1F1B(stage, n_microbatches=…), "
-                     "ScheduleInterleaved1F1B; Megatron: "
-                     "--micro-batch-size, --num-layers-per-virtual-pipeline-stage; DeepSpeed: "
-                     "gradient_accumulation_steps, "
-                     "partition_method",
-                     ""}};
+  finding.advice = {
+      {"headway-train", "Split the batch into more micro batches.", "--micro-batches N",
+       settings(context.trace, {"pipeline", "micro_batches", "batch"})},
+      {"PyTorch",
+       "Split the batch into more micro batches, while their kernels still fill the device. "
+       "Interleave several model parts per stage. Move layers away from the busiest stage (the "
+       "head weighs as much as some blocks).",
+       "torch.distributed.pipelining: Schedule1F1B(stage, n_microbatches=…), "
+       "ScheduleInterleaved1F1B; Megatron: "
+       "--micro-batch-size, --num-layers-per-virtual-pipeline-stage; DeepSpeed: "
+       "gradient_accumulation_steps, "
+       "partition_method",
+       ""}};
   return finding;
 }
 
 }  // namespace
 
-extern const Rule kPipelineBubble = {"pipeline-bubble", "Stages of a pipeline wait for each other",
-                                     "Pipeline ranks idle for more than 5 % of the step, or their "
-                                     "compute differs by as much.",
-                                     check, true};
+extern const Rule kPipelineBubble = {
+    "pipeline-bubble", "Pipeline stages wait for each other",
+    "Pipeline ranks idle for over 5 % of the step, or their compute differs by as much.", check,
+    true};
 
 }  // namespace headway::analyzer

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// recomputation: the backward pass makes activations again that memory had room to keep.
+// recomputation: the backward pass recomputes activations that memory could hold.
 //
-// Symptom: inside the backward pass kernels of the forward pass run once more, block by block.
-// Mechanism: activation checkpointing keeps only what goes into a block and runs its forward pass again before its backward
-//   pass. It saves memory for about a third more arithmetic; where memory is left, it is a loss.
-// Formula: recoverable = time of the kernels of the backward pass that repeat four or more in a row of the forward pass, names
-//   and grids alike, a product among them (analyzer/evidence/recomputed.h). Fires where it takes over 5 % of the step and
-//   the device's memory has room: the results of the repeated ops, where the op graph tells them, fit into nine tenths of it
-//   with what is in use at the peak; where nothing tells them, less than 45 % is in use.
-// Falsified by: a device whose memory is full without them.
-// Known false positives: memory that only longer inputs need, later in the run; another process's memory.
+// Symptom: forward kernels run again inside the backward pass, block by block.
+// Mechanism: activation checkpointing keeps only a block's input and repeats its forward pass
+//   before its backward pass. It trades about a third more arithmetic for memory; with free
+//   memory, it is a loss.
+// Formula: recoverable = time of backward-pass kernels that repeat four or more consecutive
+//   forward kernels with the same names and grids, including a matrix product
+//   (analyzer/evidence/recomputed.h). Fires if this takes over 5 % of the step and memory has
+//   room: with the op graph, the repeated ops' results and the peak use fit into nine tenths of
+//   it; without it, less than 45 % is used.
+// Falsified by: a device whose memory is full without these results.
+// Known false positives: memory needed only by longer inputs later in the run, or by another
+//   process.
 // Source: Chen et al. 2016 (sublinear memory cost); Korthikanti et al. 2022 (selective recomputation).
 #include <fmt/format.h>
 
@@ -24,12 +27,10 @@ namespace headway::analyzer {
 namespace {
 
 std::string memory_text(const Recomputed& its) {
-  if (its.free_bytes < 0)
-    return "Nothing recorded tells how much memory is left: record the memory counters of the "
-           "device";
+  if (its.free_bytes < 0) return "Free memory is unknown: record the device's memory counters";
   const std::string left = format_bytes(its.free_bytes);
-  if (its.bytes == 0) return fmt::format("{} of the device's memory are left at the peak", left);
-  return fmt::format("keeping their results takes about {}, and {} are left at the peak",
+  if (its.bytes == 0) return fmt::format("{} of device memory are free at the peak", left);
+  return fmt::format("keeping their results takes about {}, and {} are free at the peak",
                      format_bytes(its.bytes), left);
 }
 
@@ -43,13 +44,13 @@ std::vector<Evidence> evidence_of(const RuleContext& context, const Recomputed& 
   longest.resize(std::min(longest.size(), kShown));
   std::vector<Evidence> evidence;
   for (trace::DeviceOpId op : longest)
-    evidence.push_back({ops.interval(op), EventRef::of(op), "runs in the forward pass, too"});
+    evidence.push_back({ops.interval(op), EventRef::of(op), "also runs in the forward pass"});
   return evidence;
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
   if (context.program.is_inference())
-    return fine(rule, "There is no backward pass: the program does inference.");
+    return fine(rule, "The program does inference: no backward pass.");
   const DevicePartition* worst = nullptr;
   Recomputed its;
   bool phases = false;
@@ -64,20 +65,18 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!worst) return cannot_tell(rule, "No steady step has work on a device.");
   if (!phases)
     return cannot_tell(rule,
-                       "No kernel is known to be of the backward pass: record ranges of the "
-                       "phases, or the framework's ops.");
+                       "No kernel belongs to a known backward pass: record ranges of the phases, "
+                       "or framework ops.");
   const std::int64_t steps = std::max<std::int64_t>(1, its.steps);
   const std::string checked = fmt::format(
-      "{} kernels {} of the forward pass run again in the backward pass, {} ({} of the backward "
-      "pass)",
+      "{} forward kernels {} run again in the backward pass, {} ({} of the backward pass)",
       format_count(its.kernels / steps), per_step(context),
       of_step(context, its.time, context.step), format_percent(ratio(its.time, its.backward)));
-  if (its.kernels == 0)
-    return fine(rule, "No kernels of the forward pass run in the backward pass.");
+  if (its.kernels == 0) return fine(rule, "No forward kernels run again in the backward pass.");
   if (ratio(its.time, context.step) < kFindingShare) return fine(rule, checked + ".");
   if (its.room == MemoryRoom::kNo)
     return fine(rule,
-                fmt::format("{}; {}: memory has no room to keep them.", checked, memory_text(its)));
+                fmt::format("{}; {}: too little to keep the results.", checked, memory_text(its)));
   if (its.room == MemoryRoom::kUnknown)
     return cannot_tell(rule, fmt::format("{}. {}.", checked, memory_text(its)));
   Finding finding = found(rule, its.time, context);
@@ -88,8 +87,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
       {"headway-train", "Keep activations for the backward pass.", "--recompute off",
        settings(context.trace, {"recompute"})},
       {"PyTorch",
-       "Keep the activations of as many blocks as memory has room for, or only make again what is "
-       "cheap (not the products).",
+       "Keep activations of as many blocks as fit, or recompute only cheap ops (not matrix "
+       "products).",
        "torch.utils.checkpoint.checkpoint(…) around fewer blocks, "
        "create_selective_checkpoint_contexts(…); "
        "transformers: gradient_checkpointing_disable(); Megatron: --recompute-activations instead "
@@ -103,10 +102,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kRecomputation = {"recomputation",
-                                    "Activations are made again though memory has room",
-                                    "Forward kernels that run again in the backward pass for more "
-                                    "than 5 % of the step, with memory left to keep their results.",
-                                    check};
+extern const Rule kRecomputation = {
+    "recomputation", "Activations recomputed despite free memory",
+    "Recomputing forward kernels takes over 5 % of the step, and memory could hold their results.",
+    check};
 
 }  // namespace headway::analyzer

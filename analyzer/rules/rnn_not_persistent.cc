@@ -2,12 +2,13 @@
 // rnn-not-persistent: a recurrent layer runs as a GEMM and a cell kernel per time step.
 //
 // Symptom: small GEMM, cell kernel (elemWiseRNNcell, lstm_cell, gru_cell), small GEMM, … tens of times in a row.
-// Mechanism: each time step reads the recurrent weights from memory again and pays two launches; a persistent kernel
-//   keeps them in registers over all time steps.
-// Formula: cells that are not persistent, at least 16 per step, with the GEMMs next to them on the stream. Recoverable =
-//   half of the time from the first to the last of a run, idle time included: a rule of thumb, published gains of
-//   persistent kernels at small batch are 2 to 3 times.
-// Falsified by: large batches or hidden sizes, whose GEMMs fill the device; those over 100 us each are left out.
+// Mechanism: each time step reads the recurrent weights from memory again and pays two launches. A
+//   persistent kernel keeps them in registers for all time steps.
+// Formula: non-persistent cells, at least 16 per step, with neighbouring GEMMs on the stream.
+//   Recoverable = half of the time from the first to the last of a run, including idle time: a
+//   rule of thumb, because published gains of persistent kernels at small batch are 2 to 3 times.
+// Falsified by: large batches or hidden sizes, whose GEMMs fill the device; GEMMs over 100 us are
+//   excluded.
 // Known false positives: cells that cannot be merged (attention inside the loop, as in some decoders).
 // Source: persistent RNN (Diamos et al. 2016); cuDNN's CUDNN_RNN_ALGO_PERSIST_STATIC and _SMALL_H.
 #include <fmt/format.h>
@@ -68,7 +69,7 @@ Cells measure(const RuleContext& context, const DevicePartition& device, const K
       Interval where{all.start[ops[first].value], all.end[ops[last].value]};
       result.time += where.length();
       if (longest.wants(where.length()))
-        longest.add(where, ops[first], fmt::format("{} time steps one by one", cells));
+        longest.add(where, ops[first], fmt::format("{} time steps, one kernel each", cells));
     }
   });
   if (steps == 0) return result;
@@ -94,28 +95,27 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   if (ratio(cells.recoverable, context.step) < kFindingShare) {
     if (all.ns == 0 || ratio(unknown, all) > 0.5)
-      return cannot_tell(rule, "Most kernels' names do not say what they do.");
-    return fine(rule, recurrent.ns == 0
-                          ? "No kernel of a recurrent layer ran."
-                          : fmt::format("Recurrent cells that run step by step take {}.",
-                                        of_step(context, cells.time, context.step)));
+      return cannot_tell(rule, "Most kernel names are unknown.");
+    return fine(rule, recurrent.ns == 0 ? "No recurrent layer ran."
+                                        : fmt::format("Recurrent cells that run step by step: {}.",
+                                                      of_step(context, cells.time, context.step)));
   }
   Finding finding = found(rule, cells.recoverable, context);
   finding.claim = fmt::format(
-      "{:.0f} recurrent cells {} run time step by time step over {}; a persistent kernel takes "
-      "about half of that at small batch.",
+      "{:.0f} recurrent cells {} run one time step at a time, over {}. A persistent kernel takes "
+      "about half at small batch sizes.",
       cells.cells, per_step(context), of_step(context, cells.time, context.step));
   finding.confidence = 0.5;
   finding.evidence = std::move(cells.evidence);
   finding.advice = {
-      {"headway-train", "Run each recurrent layer as one kernel over all time steps.",
+      {"headway-train", "Run each recurrent layer as one kernel for all time steps.",
        "--rnn persistent", settings(context.trace, {"rnn"})},
       {"PyTorch",
-       "Use the whole-sequence layer instead of a loop over cells; cuDNN picks its persistent "
-       "kernel for FP16, contiguous input and hidden sizes that are multiples of 64 up to 1024.",
+       "Use the whole-sequence layer instead of a loop over cells. cuDNN's persistent kernel needs "
+       "FP16, contiguous input and hidden sizes in multiples of 64 up to 1024.",
        "torch.nn.LSTM/GRU on packed sequences in torch.float16, torch.backends.cudnn.enabled=True",
        ""},
-      {"TensorFlow/JAX", "Keep the layer's defaults, so that the cuDNN kernel is used.",
+      {"TensorFlow/JAX", "Keep the layer's defaults, which select the cuDNN kernel.",
        "tf.keras.layers.LSTM(recurrent_dropout=0, unroll=False, use_bias=True)", ""}};
   return finding;
 }
@@ -123,9 +123,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kRnnNotPersistent = {"rnn-not-persistent", "Recurrent layer not persistent",
-                                       "At least 16 recurrent cells in a row as kernels of their "
-                                       "own, whose fusion would save over 5 % "
-                                       "of the step.",
+                                       "At least 16 recurrent cells run in a row as separate "
+                                       "kernels; fusing them would save over 5 % of the step.",
                                        check};
 
 }  // namespace headway::analyzer

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // serial-per-sample: the same short sequence of kernels runs once per sample instead of once per batch.
 //
-// Symptom: a loop over the samples of a batch: tens of repetitions of the same few short kernels in a row.
-// Mechanism: each repetition works on one sample, too little to fill the device, and pays all its launches; run
-//   over the whole batch, the kernels would take about as long as one repetition does now.
+// Symptom: a loop over a batch's samples: the same few short kernels repeat tens of times in a
+//   row.
+// Mechanism: each repetition processes one sample, too little to fill the device, and pays all
+//   launches. For the whole batch, the kernels would take about as long as one repetition.
 // Formula: on one stream, within one step and outside the update, a period of 3 to 64 kernels without matrix work,
 //   at least 8 times in a row, with something besides arithmetic in it (index, sort, reduction, copy). Recoverable =
 //   (1 - 1/repetitions) x time from its first kernel to its last, idle time included. A rule of thumb: batched
 //   kernels of small samples take no longer than one of them.
-// Falsified by: repetitions whose kernels fill the device; then batching saves launches only.
+// Falsified by: repetitions whose kernels fill the device; batching then saves only launches.
 // Known false positives: layers without matrix work; losses that are computed per scale on purpose.
 // Source: the per-image assignment of anchor-free detectors (SimOTA) and its batched rewrites.
 #include <fmt/format.h>
@@ -66,14 +67,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
     if (std::all_of(context.work.begin(), context.work.end(),
                     [](const KernelWork& work) { return work.compute().ns == 0; }))
       return cannot_tell(rule, "No device ran a kernel.");
-    return fine(rule, fmt::format("Short sequences of kernels that repeat take {}.",
+    return fine(rule, fmt::format("Repeated short kernel sequences: {}.",
                                   of_step(context, serial.time, context.step)));
   }
   Finding finding = found(rule, serial.recoverable, context);
   finding.claim = fmt::format(
       "{:.0f} short kernels without matrix work repeat up to {:.0f} times in a row, in {:.1f} "
-      "places "
-      "{}, for {}: samples are processed one by one.",
+      "places {}, for {}: the program processes samples one by one.",
       serial.kernels, serial.repetitions, serial.places, per_step(context),
       of_step(context, serial.time, context.step));
   finding.confidence = 0.55;  // that the repetitions are samples is inferred
@@ -82,7 +82,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
       {"headway-train", "Match the boxes of all images together, or in the loader's workers.",
        "--assign batched", settings(context.trace, {"assign"})},
       {"PyTorch",
-       "Do it for the whole batch: pad to the largest sample and mask, or vectorise the function.",
+       "Process the whole batch at once: pad to the largest sample and mask, or vectorise the "
+       "function.",
        "torch.vmap(per_sample), torch.nested, padded tensors with a mask", ""},
       {"TensorFlow/JAX", "Vectorise over the batch dimension.",
        "jax.vmap(per_sample), tf.vectorized_map", ""}};
@@ -92,7 +93,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kSerialPerSample = {
-    "serial-per-sample", "Serial per sample",
-    "The same short sequence of kernels at least 8 times in a row, over 5 % of the step.", check};
+    "serial-per-sample", "Samples processed one by one",
+    "The same short kernel sequence repeats at least 8 times in a row, for over 5 % of the step.",
+    check};
 
 }  // namespace headway::analyzer

@@ -2,8 +2,8 @@
 // slow-storage: the storage does not deliver the bytes fast enough.
 //
 // Symptom: the device waits for reads; more readers do not bring more bytes.
-// Mechanism: the bytes of a step divided by what the storage delivers take longer than the step; more
-//   workers or larger files do not change that.
+// Mechanism: a step's bytes at the storage's rate take longer than the step. More workers or
+//   larger files do not help.
 // Formula: the model of the storage (storage_model.h) says how much of a read is its own time and how
 //   much its turn at the transfer that all readers share; recoverable = io_read x the share of the turn.
 //   Where reads show no such limit, the turn is what the bytes take at the best rate of a read of 64 KiB
@@ -47,30 +47,28 @@ std::string note(const RuleContext& context, const Segment& segment) {
 }
 
 std::vector<Advice> advice(const RuleContext& context) {
-  return {
-      {"headway-train",
-       "Keep the data on a local NVMe disk, and store it decoded and packed so that fewer bytes "
-       "are read than an image format with its files needs.",
-       "--data PATH --source shards", settings(context.trace, {"data", "source"})},
-      {"PyTorch",
-       "Copy the data to local NVMe before training, keep it compressed until the worker, or "
-       "cache what fits into memory; several disks or a parallel file system add bandwidth.",
-       "webdataset.WebDataset(…, cache_dir='/local/nvme')", ""},
-      {"TensorFlow/JAX", "Cache on a local disk after the first epoch, read several files at once.",
-       "dataset.cache('/local/nvme/cache'), interleave(…, cycle_length=16)", ""}};
+  return {{"headway-train",
+           "Keep the data on a local NVMe disk, decoded and packed, to read fewer bytes.",
+           "--data PATH --source shards", settings(context.trace, {"data", "source"})},
+          {"PyTorch",
+           "Copy the data to local NVMe before training, decompress in the worker, or cache "
+           "samples in memory. Several disks or a parallel file system add bandwidth.",
+           "webdataset.WebDataset(…, cache_dir='/local/nvme')", ""},
+          {"TensorFlow/JAX",
+           "Cache on a local disk after the first epoch, and read several files at once.",
+           "dataset.cache('/local/nvme/cache'), interleave(…, cycle_length=16)", ""}};
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare reading = worst_share(context, {TimeClass::kIoRead});
   if (!reading.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (reading.share() < kFindingShare) {
-    return fine(rule, fmt::format("The device waits for reads {}.",
-                                  of_step(context, reading.time, reading.step)));
+    return fine(rule, fmt::format("Read wait: {}.", of_step(context, reading.time, reading.step)));
   }
   Reads reads = sum_reads(context.trace, context.steps.warm_from());
   if (reads.count == 0) {
     return cannot_tell(rule,
-                       "The reads carry no sizes. Record again with `headway record --io`, or put "
+                       "The reads have no sizes. Record again with `headway record --io`, or put "
                        "`bytes` into the payload of the read ranges.");
   }
   const StorageModel storage = storage_model(context.trace, context.steps.warm_from());
@@ -79,26 +77,24 @@ Finding check(const Rule& rule, const RuleContext& context) {
   bool bandwidth = storage.limited() || reads.mean() >= kLargeMean || storage.left_if_fast <= 0.5;
   if (!bandwidth || ratio(recoverable, reading.step) < kFindingShare) {
     return fine(rule,
-                fmt::format("Reads bring {} each; it is their number that takes the time, not "
-                            "the bandwidth of the storage.",
+                fmt::format("Reads bring {} each: their number limits, not storage bandwidth.",
                             format_bytes(reads.mean())));
   }
   auto rate = static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
                                         std::max(1e-9, reads.time.seconds()));
   if (rate >= kMemoryPace) {
-    return fine(rule,
-                fmt::format("Reads run at {}/s per worker, the pace of memory; to read beside "
-                            "the step, use workers.",
-                            format_bytes(rate)));
+    return fine(rule, fmt::format("Reads run at {}/s per worker, the speed of memory. Use workers "
+                                  "to read during the step.",
+                                  format_bytes(rate)));
   }
   Finding finding = found(rule, recoverable, context);
-  finding.claim = fmt::format(
-      "Reads bring {} each at {}/s per worker; the bandwidth of the storage costs {}.",
-      format_bytes(reads.mean()), format_bytes(rate), of_step(context, recoverable, reading.step));
+  finding.claim = fmt::format("Reads bring {} each at {}/s per worker; storage bandwidth costs {}.",
+                              format_bytes(reads.mean()), format_bytes(rate),
+                              of_step(context, recoverable, reading.step));
   if (storage.limited()) {
     finding.claim += fmt::format(
-        " Reads take longer the more are open: the storage delivers {}/s in all, and is busy {} of "
-        "the time.",
+        " Reads take longer when more are open: the storage delivers {}/s in total and is busy {} "
+        "of the time.",
         format_bytes(static_cast<std::int64_t>(storage.bytes_per_s)),
         format_percent(storage.load(counters::steady_window(context))));
   }
@@ -119,7 +115,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kSlowStorage = {
     "slow-storage", "Slow storage",
-    "The device waits for reads, over 5 % of the step, and the storage's bandwidth is the limit.",
-    check};
+    "Waiting for reads takes over 5 % of the step, and storage bandwidth is the limit.", check};
 
 }  // namespace headway::analyzer

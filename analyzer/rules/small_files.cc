@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// small-files: reading is slow because the data set is many small files.
+// small-files: reading is slow because the data set consists of many small files.
 //
-// Symptom: input-bound with io_read as its cause, and each read brings little.
-// Mechanism: every file costs an open, a look-up and a seek or a round trip, whatever its size; below
-//   about 1 MB that fixed cost dominates the transfer.
+// Symptom: input-bound with io_read as its cause, and small reads.
+// Mechanism: every file costs an open, a look-up and a seek or a round trip, whatever its size.
+//   Below about 1 MB this fixed cost dominates.
 // Formula: fires when io_read > 5 % of the step and the mean read is < 1 MB. Recoverable: io_read x the
 //   share of reading that requests cost, as the model of the storage has it (storage_model.h): what is
 //   left are transfers and waits for those of other readers. Where no read shows a limit, transfers run
 //   at the best rate that a read of at least 64 KiB reached in this run, or at 100 MB/s, which a hard
 //   disk and a gigabit network both reach, if that is more.
-// Falsified by: small reads from shards through the page cache, which are fast: then io_read is small.
-// Known false positives: a program that reads large files in small pieces, each with a range of its own.
+// Falsified by: small reads from shards through the page cache, which are fast: io_read is then
+//   small.
+// Known false positives: a program that reads large files in small pieces, with a range for each.
 // Source: the measured effect of packing in the I/O literature (RecordIO, TFRecord, WebDataset).
 #include <fmt/format.h>
 
@@ -44,20 +45,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare reading = worst_share(context, {TimeClass::kIoRead});
   if (!reading.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (reading.share() < kFindingShare)
-    return fine(rule, fmt::format("The device waits for reads {}.",
-                                  of_step(context, reading.time, reading.step)));
+    return fine(rule, fmt::format("Read wait: {}.", of_step(context, reading.time, reading.step)));
   Reads reads = sum_reads(context.trace, context.steps.warm_from());
   if (reads.count == 0)
     return cannot_tell(rule,
-                       "The reads carry no sizes. Record again with `headway record --io`, or put "
+                       "The reads have no sizes. Record again with `headway record --io`, or put "
                        "`bytes` into the payload of the read ranges.");
   std::int64_t mean = reads.mean();
   if (mean >= kSmallRead) {
-    return fine(rule, fmt::format("Reads bring {} each on average; small files are not the reason.",
-                                  format_bytes(mean)));
+    return fine(
+        rule, fmt::format("Reads bring {} each on average: not small files.", format_bytes(mean)));
   }
   if (reads.files && reads.count < 2 * batches_made(context.trace, context.steps.warm_from())) {
-    return fine(rule, fmt::format("Reads bring {} each on average, a whole batch out of one file.",
+    return fine(rule, fmt::format("Reads bring {} each on average, a whole batch from one file.",
                                   format_bytes(mean)));
   }
   const StorageModel storage = storage_model(context.trace, context.steps.warm_from());
@@ -65,24 +65,22 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                                    (1 - storage.left_if_packed))};
   if (ratio(recoverable, reading.step) < kFindingShare) {
     return fine(rule, storage.limited()
-                          ? fmt::format("Reads bring only {} each, but the storage transfers {}/s "
-                                        "at most, which large reads share, too.",
+                          ? fmt::format("Reads bring only {} each, but the storage transfers at "
+                                        "most {}/s. Large reads share this limit.",
                                         format_bytes(mean), format_rate(storage))
-                          : fmt::format("Reads bring only {} each, but as fast as large reads "
-                                        "would.",
+                          : fmt::format("Reads bring only {} each, but are as fast as large reads.",
                                         format_bytes(mean)));
   }
   Finding finding = found(rule, recoverable, context);
   auto rate = static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
                                         std::max(1e-9, reads.time.seconds()));
   finding.claim = fmt::format(
-      "{} {} bring {} each on average, {}/s per worker; read in large pieces at {}/s they would "
-      "save {}.",
+      "{} {} bring {} each on average, {}/s per worker; large reads at {}/s would save {}.",
       format_count(reads.count), reads.files ? "files" : "reads", format_bytes(mean),
       format_bytes(rate), format_rate(storage), of_step(context, recoverable, reading.step));
   finding.confidence = 0.8;
   finding.evidence = longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);
-  finding.advice = {{"headway-train", "Pack the images into shards that are read in one piece.",
+  finding.advice = {{"headway-train", "Pack the images into shards, each read in one piece.",
                      "--source shards", settings(context.trace, {"source"})},
                     {"PyTorch", "Pack samples into tar or record shards of 1-128 MB.",
                      "webdataset.ShardWriter(…), then webdataset.WebDataset(…)", ""},
@@ -94,7 +92,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kSmallFiles = {"small-files", "Small files",
-                                 "Reading limits the input and the mean read is below 1 MB.",
-                                 check};
+                                 "Reads limit the input, and the mean read is below 1 MB.", check};
 
 }  // namespace headway::analyzer

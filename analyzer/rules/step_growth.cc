@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// step-growth: each step takes a little longer than the ones before it.
+// step-growth: steps get slower and slower.
 //
 // Symptom: the run slows down from hour to hour; no step stands out.
-// Mechanism: something that a step works on grows: a list of all losses, a history that is logged whole, a cache
-//   that is searched, sequences that are sorted by length, memory that is ever more scattered.
-// Formula: the steady steps are cut into twelve stretches, each with its median. They rise when Theil and Sen's line
-//   through them gains 5 % of the first one, nine of eleven neighbours rise, no single leap makes half of it, and the
-//   stretches lie within an eighth of the growth from the line (median). Recoverable = mean of the stretches less
-//   the first. Fires from 5 % of the step cost. What grew is the class, and the name in it, that takes most more in the
-//   last quarter of the steps than in the first.
-// Falsified by: a growth that ends (a cache that fills), or a single change in the middle of the run.
-// Known false positives: batches in the order of their length.
-// Source: Theil 1950, Sen 1968: a slope by medians, which outliers do not move.
+// Mechanism: data grows with each step: a list of all losses, a history logged in full, a searched
+//   cache, sequences sorted by length, fragmented memory.
+// Formula: the steady steps are cut into twelve parts, each with its median. They grow if the
+//   Theil-Sen line through them gains 5 % of the first part, nine of eleven neighbours rise, no
+//   single jump makes half of it, and the parts lie within an eighth of the growth from the line
+//   (median). Recoverable = mean of the parts minus the first. Fires from 5 % of the step cost.
+//   The cause is the class, and the name in it, with the largest increase from the first to the
+//   last quarter of the steps.
+// Falsified by: growth that ends (a cache that fills), or a single change in mid-run.
+// Known false positives: batches sorted by length.
+// Source: Theil 1950, Sen 1968: a median-based slope, robust against outliers.
 #include <fmt/format.h>
 
 #include "analyzer/evidence/step_trend.h"
@@ -42,25 +43,23 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return cannot_tell(rule, "The trace has no steps; name their ranges with --step-range.");
   const StepTrend trend = find_step_trend(context);
   if (!trend.partition)
-    return cannot_tell(rule, fmt::format("Fewer than {} steady steps tell no trend.", kTrendSteps));
-  if (!trend.grows()) return fine(rule, "Steps do not take longer and longer.");
+    return cannot_tell(rule, fmt::format("Fewer than {} steady steps show no trend.", kTrendSteps));
+  if (!trend.grows()) return fine(rule, "Step time does not grow.");
   const std::string change =
       fmt::format("from {} to {}", format_duration(trend.early), format_duration(trend.late));
   if (ratio(trend.per_step, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Steps grow {} over the recording.", change));
+    return fine(rule, fmt::format("Step time changes {} over the recording.", change));
   const Grown grown = what_grew(context, *trend.partition);
   Finding finding = found(rule, trend.per_step, context);
   finding.sub_cause = info(grown.time_class).id;
-  finding.claim = fmt::format(
-      "Steps take longer and longer, {} over the recording. What grows is '{}', by {}{}.", change,
-      info(grown.time_class).label, format_duration(grown.by),
-      grown.name.empty() ? "" : fmt::format(", mostly '{}'", grown.name));
+  finding.claim = fmt::format("Step time grows {} over the recording. '{}' grows, by {}{}.", change,
+                              info(grown.time_class).label, format_duration(grown.by),
+                              grown.name.empty() ? "" : fmt::format(", mostly '{}'", grown.name));
   finding.confidence = 0.8;
   finding.evidence = evidence_of(context, trend);
   constexpr const char* kText =
-      "Look for what a step works on that gets longer with each step: lists of results, histories "
-      "that "
-      "are logged or plotted whole, caches that are searched.";
+      "Find data that grows with each step: result lists, histories that are logged or plotted in "
+      "full, caches that are searched.";
   finding.advice = {
       {"PyTorch", kText, "py-spy record -- python3 train.py, early and late in the run", ""},
       {"TensorFlow/JAX", kText, "jax.live_arrays()", ""}};
@@ -71,7 +70,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kStepGrowth = {
     "step-growth", "Steps grow",
-    "Steps take longer and longer over the recording, over 5 % of the step cost on average.",
-    check};
+    "Step time grows over the recording, over 5 % of the step cost on average.", check};
 
 }  // namespace headway::analyzer

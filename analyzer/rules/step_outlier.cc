@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // step-outlier: some steps take much longer than the rest.
 //
-// Symptom: most steps take the same time, a few take far more; the mean is above the median.
-// Mechanism: something that does not belong to every step: a checkpoint, an evaluation, garbage collection,
-//   a slow file, a network pause, new shapes.
-// Formula: outliers are steady steps beyond median + max(5 MAD, 10 % of the median). Recoverable = the sum
-//   of what they take beyond the median, over all steady steps. Fires from 2 % of the step cost.
-//   The cause is the class that grew most against its median over the other steps; of the time between steps, what
-//   the program does there, unless that is a finding of its own (evaluation-time, host-pauses, …). More
-//   than a tenth of the steps are no outliers but a second mode; neither is every n-th step that waits for n workers.
-// Falsified by: a step time that varies with the batch (then the distribution is broad, MAD is large and
+// Symptom: most steps take the same time, a few take far more; the mean exceeds the median.
+// Mechanism: work outside most steps: a checkpoint, an evaluation, garbage collection, a slow
+//   file, a network pause, new shapes.
+// Formula: outliers are steady steps beyond median + max(5 MAD, 10 % of the median). Recoverable =
+//   the sum of their excess over the median, divided by all steady steps. Fires from 2 % of the
+//   step cost. The cause is the class with the largest growth over its median in the other steps.
+//   For time between steps, the cause is the program's activity there, unless a separate finding
+//   covers it (evaluation-time, host-pauses, …). More than a tenth of the steps form a second
+//   mode, not outliers; the same holds for every n-th step waiting for n workers.
+// Falsified by: step times that vary with the batch (the distribution is broad, MAD is large and
 //   nothing is an outlier).
-// Known false positives: outliers at the start, where the automatic warm-up trimming stops too early.
+// Known false positives: outliers at the start, if automatic warm-up detection stops too early.
 // Source: median and MAD are robust against the outliers themselves; three standard deviations are not.
 #include <fmt/format.h>
 
@@ -124,8 +125,8 @@ std::vector<Evidence> evidence(const RuleContext& context, const Outliers& outli
 
 std::vector<Advice> advice_for_input() {
   constexpr const char* kText =
-      "More prefetched batches ride out a slow file; workers that live on from epoch to epoch "
-      "make batches across it.";
+      "More prefetched batches hide a slow file. Persistent workers keep making batches across "
+      "epochs.";
   return {{"headway-train", kText, "--worker-reuse on --prefetch N", ""},
           {"PyTorch", kText, "DataLoader(prefetch_factor=8, persistent_workers=True)", ""},
           {"TensorFlow/JAX", kText, "dataset.repeat().prefetch(8)", ""}};
@@ -135,13 +136,13 @@ std::vector<Advice> advice(TimeGroup group) {
   if (group == TimeGroup::kInput) return advice_for_input();
   if (group == TimeGroup::kCommunication) {
     constexpr const char* kText =
-        "Look at the network and at the rank that comes last in these steps.";
+        "Check the network and the rank that arrives last in these steps.";
     return {{"PyTorch", kText, "TORCH_NCCL_TRACE_BUFFER_SIZE, NCCL_DEBUG=INFO", ""},
             {"TensorFlow/JAX", kText, "NCCL_DEBUG=INFO", ""}};
   }
   constexpr const char* kText =
-      "Look at what the program does in these steps: checkpoints, evaluation, logging, garbage "
-      "collection. Do it beside training, or less often.";
+      "Check these steps for checkpoints, evaluation, logging and garbage collection. Do them in "
+      "the background, or less often.";
   return {
       {"PyTorch", kText,
        "torch.distributed.checkpoint.async_save(…), gc.disable() with gc.collect() every n steps",
@@ -162,30 +163,29 @@ Finding check(const Rule& rule, const RuleContext& context) {
     if (!worst.device || outliers.per_step > worst.per_step) worst = std::move(outliers);
   }
   if (!worst.device) {
-    return cannot_tell(rule,
-                       fmt::format("{} steady steps are too few to tell outliers; record at least "
-                                   "{}.",
-                                   most_steps, kMinSteps + 2));
+    return cannot_tell(
+        rule, fmt::format("{} steady steps are too few to detect outliers; record at least {}.",
+                          most_steps, kMinSteps + 2));
   }
   if (ratio(worst.per_step, context.step) < kOutlierShare) {
-    return fine(rule, fmt::format("{} of {} steps are outliers and cost {}.", worst.steps.size(),
+    return fine(rule, fmt::format("{} of {} steps are outliers: {}.", worst.steps.size(),
                                   worst.steps.size() + worst.usual.size(),
                                   of_step(context, worst.per_step, context.step)));
   }
   std::size_t all = worst.steps.size() + worst.usual.size();
   if (static_cast<double>(worst.steps.size()) > kMostOutliers * static_cast<double>(all) + 0.5) {
-    return fine(rule,
-                fmt::format("{} of {} steps take longer than the median of {}: that is how the "
-                            "steps vary, not an exception.",
-                            worst.steps.size(), all, format_duration(worst.median)));
+    return fine(
+        rule, fmt::format(
+                  "{} of {} steps are far above the median of {}: normal variation, not outliers.",
+                  worst.steps.size(), all, format_duration(worst.median)));
   }
   DurationNs growth;
   const TimeClassInfo& grown = info(grown_class(worst, growth));
   std::int64_t every = period(context, worst);
   if (grown.group == TimeGroup::kInput && is_rhythm_of_workers(context, worst.steps.size(), all)) {
-    return fine(rule,
-                "Steps wait for input as often as all workers have delivered: they deliver "
-                "together. See input-bound.");
+    return fine(
+        rule,
+        "Steps wait for input at the pace at which all workers deliver together. See input-bound.");
   }
   const BetweenCauseInfo* between =
       grown.time_class == TimeClass::kBetweenSteps
@@ -196,19 +196,17 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const HostPauses pauses = find_host_pauses(context);
   if (pauses.steps >= HostPauses::kLeastSteps && is_worth_a_finding(context, pauses) &&
       2 * pauses.per_step.ns >= worst.per_step.ns)
-    return fine(rule,
-                fmt::format("{} of {} steps take far more than the others, for pauses that no "
-                            "range names: that is a finding of its own.",
-                            worst.steps.size(), all));
+    return fine(
+        rule, fmt::format("{} of {} steps are slow because of unexplained pauses: see host-pauses.",
+                          worst.steps.size(), all));
   if (between && ratio(worst.device->between[between->cause], context.step) >= kFindingShare)
-    return fine(rule, fmt::format("{} of {} steps take far more than the others, for {}: that is a "
-                                  "finding of its own.",
+    return fine(rule, fmt::format("{} of {} steps are slow because of {}, a separate finding.",
                                   worst.steps.size(), all, between->label));
   Finding finding = found(rule, worst.per_step, context);
   finding.sub_cause = between ? between->id : grown.id;
   finding.claim = fmt::format(
       "{} of {} steps take far more than the median of {}{}; averaged over all steps they cost {}. "
-      "What grows is '{}', by {} in each.",
+      "'{}' grows, by {} in each.",
       worst.steps.size(), all, format_duration(worst.median),
       every > 1 ? fmt::format(", one every {} steps", every) : "",
       of_step(context, worst.per_step, context.step), between ? between->label : grown.label,
@@ -232,8 +230,8 @@ double outlier_limit(std::span<const double> lengths) {
   return tenth <= limit ? limit : std::max(limit, middle + kFarBeyond * (tenth - middle));
 }
 
-extern const Rule kStepOutlier = {
-    "step-outlier", "Outlier steps",
-    "Steps beyond median + 5 MAD that together cost over 2 % of the step.", check};
+extern const Rule kStepOutlier = {"step-outlier", "Outlier steps",
+                                  "Steps beyond median + 5 MAD together cost over 2 % of the step.",
+                                  check};
 
 }  // namespace headway::analyzer

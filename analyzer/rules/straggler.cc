@@ -2,18 +2,18 @@
 // straggler: one rank keeps all others waiting.
 //
 // Symptom: collectives last long on all ranks but one; that one has the shortest ones.
-// Mechanism: a collective ends when its last member has arrived, so every rank runs at the pace of
-// the latest. What that rank does meanwhile is the cause; the waiting of the others is its price.
-// Formula: in a synchronising collective, and of the two ends of a message, the member with the
-// shortest kernel came last; wait = own duration - shortest. Fires when more than 3/n of all waiting
-// is for one rank (never more than 75 % is asked), and the usual other rank's exposed wait for it is
-// over 5 % of the step. Needs no common clock. Its host pauses when the longest stretch without an
-// API call on the training thread is at least half of what that rank takes more than the usual one.
-// Without devices the members are the ranges in which training threads communicate or wait for it.
-// Falsified by: waiting that is spread over ranks as chance spreads it (1/n each).
-// Known false positives: kernels that differ in what they do per rank (roots of a reduce), which do
-// not count here. Stages of a pipeline wait for each other by nature: pipeline-bubble judges them. Waiting for experts with more
-// tokens is expert-imbalance's, and taken off.
+// Mechanism: a collective ends when its last member arrives, so every rank runs at the pace of the
+//   latest. The late rank's activity is the cause; the others' waiting is the cost.
+// Formula: in a synchronising collective, and for the two ends of a message, the member with the
+//   shortest kernel came last; wait = own duration - shortest. Fires if more than 3/n of all
+//   waiting (75 % suffices) is for one rank and the usual other rank's exposed wait for it is over
+//   5 % of the step. Needs no common clock. The cause is host pauses if the longest interval
+//   without an API call on the training thread is at least half of the rank's excess. Without
+//   devices, the members are the ranges in which training threads communicate or wait.
+// Falsified by: waiting that is spread evenly over ranks (1/n each).
+// Known false positives: kernels whose work differs per rank (roots of a reduce), which are
+//   excluded. Pipeline stages wait for each other by design: pipeline-bubble judges them. Waiting
+//   for experts with more tokens belongs to expert-imbalance and is subtracted.
 // Source: fleet studies of slow ranks; the split of collectives into wait and transfer in TraceLens
 // and the PyTorch profiler.
 #include <fmt/format.h>
@@ -46,36 +46,34 @@ struct Remedy {
 Remedy remedy_of(TimeClass c, bool without_device) {
   if (without_device && info(c).group == TimeGroup::kCompute)
     return {"compute",
-            "That rank computes longer: it has more work (batches, layers, what only it does), or "
-            "fewer or slower processors.",
+            "This rank computes longer: it has more work (batches, layers, extra tasks), or fewer "
+            "or slower processors.",
             "equal-length batches; torch.set_num_threads(…), taskset, other programs on its node"};
   switch (info(c).group) {
     case TimeGroup::kInput:
       return {"input",
-              "That rank's loader is slow: compare its storage, workers and free cores with the "
-              "other ranks', and give all ranks batches of equal cost.",
+              "This rank's loader is slow. Compare its storage, workers and free cores with other "
+              "ranks, and give all ranks batches of equal cost.",
               "DataLoader(num_workers=…), DistributedSampler; its node's disk and CPU",
               "--workers N"};
     case TimeGroup::kCompute:
       return {"compute",
-              "That rank computes longer: it has more work (batches, layers, experts) or "
-              "a slower device.",
+              "This rank computes longer: it has more work (batches, layers, experts) or a slower "
+              "device.",
               "equal-length batches; nvidia-smi -q -d CLOCK,PERFORMANCE on its node"};
     case TimeGroup::kCopy:
       return {"copy",
-              "That rank copies longer: compare its PCIe link and its host memory's node "
-              "with the others'.",
+              "This rank copies longer. Compare its PCIe link and NUMA placement with other ranks.",
               "nvidia-smi -q -d PCI; numactl --cpunodebind"};
     case TimeGroup::kHost:
       return {c == TimeClass::kLaunchGap ? "launch" : "host",
-              "That rank's host is late: compare processes on its cores, clock governor, garbage "
-              "collection, logging and checkpoints done by that rank only.",
+              "This rank's host is late. Check processes on its cores, the clock governor, garbage "
+              "collection, and rank-0-only logging or checkpoints.",
               "gc.freeze(), numactl --cpunodebind, rank-0-only work moved out of the step",
               "--slow-rank-ms 0"};
     default:
       return {"unknown",
-              "Nothing recorded explains what that rank does meanwhile: record its host "
-              "activity (ranges, loader, counters).",
+              "This rank's activity is not recorded: record its host (ranges, loader, counters).",
               "headway record on that rank"};
   }
 }
@@ -171,12 +169,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
   const JobAnalysis& job = *context.job;
   if (find_pipeline(context).stages.size() > 1)
-    return fine(rule, "The ranks are stages of a pipeline: pipeline-bubble judges their waits.");
+    return fine(rule, "Pipeline stages: see pipeline-bubble.");
   const RankRole& role = job.roles[job.critical];
   if (role.synchronised == 0)
     return cannot_tell(rule,
-                       "No synchronising collective could be matched across ranks: record the "
-                       "communication library's kernels on all of them.");
+                       "No synchronising collective matched across ranks: record the communication "
+                       "library's kernels on all ranks.");
   double limit = std::min(0.75, 3.0 / static_cast<double>(job.ranks.size()));
   std::string who =
       fmt::format("{} of all waiting is for {}, last in {} of {} collectives",
@@ -186,16 +184,15 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const DurationNs untold = std::ranges::max_element(job.roles, {}, &RankRole::untold)->untold;
   if (!significant && ratio(untold, context.step) >= kFindingShare)
     return cannot_tell(
-        rule, fmt::format("{} of communication found no counterpart on other ranks, so what of it "
-                          "is waiting is unknown. Record all ranks, with the communicators and "
-                          "peers of their messages.",
+        rule, fmt::format("{} of communication has no counterpart on other ranks, so its waiting "
+                          "share is unknown. Record all ranks, with communicators and peers.",
                           of_step(context, untold, context.step)));
   const ExpertBalance experts = find_expert_balance(context);
   if (significant && experts.layers > 0 &&
       ratio(role.caused_wait - usual_wait(experts, job.critical), context.step) < kFindingShare)
-    return fine(rule, fmt::format("{}; the ranks wait for experts with more tokens: "
-                                  "expert-imbalance judges that.",
-                                  who));
+    return fine(
+        rule,
+        fmt::format("{}; the ranks wait for experts with more tokens: see expert-imbalance.", who));
   if (role.wait_share <= limit || !significant)
     return fine(rule, fmt::format("{}; the others wait for it {}.", who,
                                   of_step(context, role.caused_wait, context.step)));
@@ -215,7 +212,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       "{} holds the others up, {} of the step: {}. {} (by chance: {}); the others wait {}.", rank,
       format_percent(ratio(role.caused_wait, context.step)),
       role.cause ? doing(*role.cause, pauses, own_work)
-                 : "nothing it does takes longer than on the usual rank",
+                 : "none of its work takes longer than on the usual rank",
       who, format_percent(1.0 / static_cast<double>(job.ranks.size())),
       of_step(context, role.caused_wait, context.step));
   finding.confidence = role.cause && (paused || cause != TimeClass::kUnknown) ? 0.9 : 0.75;
@@ -237,10 +234,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kStraggler = {
-    "straggler", "One rank keeps the others waiting",
-    "More than 3/n of all waiting is for one rank (at most 75 % is asked) and the others' exposed "
-    "wait for it is over 5 % of the step.",
-    check, true};
+extern const Rule kStraggler = {"straggler", "One rank keeps the others waiting",
+                                "One rank causes over 3/n of all waiting (75 % suffices), and the "
+                                "exposed wait for it is over 5 % of the step.",
+                                check, true};
 
 }  // namespace headway::analyzer

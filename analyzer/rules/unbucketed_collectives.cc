@@ -2,14 +2,17 @@
 // unbucketed-collectives: gradients are exchanged tensor by tensor.
 //
 // Symptom: one all-reduce per parameter, dozens to hundreds a step, most of them small.
-// Mechanism: each collective pays its launch, its start on every rank and the latency of the network, whatever its
-//   size; a bucket pays them once for many tensors.
-// Formula: fires with at least 32 all-reduces or reduce-scatters a step on a device that are far smaller than a
-//   bucket: by bytes, where 25 MB buckets would be an eighth as many; without bytes, where half of them take a quarter
-//   of the mean or less (biases beside matrices). Recoverable = a latency each, which the shortest twentieth show, and
-//   the idle time between neighbours, less those of the buckets (8 where sizes are unknown).
-// Falsified by: collectives whose time grows with their size (then bandwidth limits: comm-slow-link).
-// Known false positives: tensor-parallel inference, which has one per layer by nature: only training is judged.
+// Mechanism: each collective pays its launch, its start on every rank and the network latency,
+//   whatever its size. A bucket pays them once for many tensors.
+// Formula: fires with at least 32 all-reduces or reduce-scatters per step on a device, far smaller
+//   than a bucket: by bytes, if 25 MB buckets would be an eighth as many; without bytes, if half
+//   of them take a quarter of the mean or less (biases beside matrices). Recoverable = one latency
+//   each (from the shortest twentieth) and the idle time between neighbours, minus those of the
+//   buckets (8 if sizes are unknown).
+// Falsified by: collectives whose time grows with size (bandwidth is then the limit:
+//   comm-slow-link).
+// Known false positives: tensor-parallel inference has one per layer by design: only training is
+//   judged.
 // Source: PyTorch DDP and Horovod exchange buckets of 25 to 64 MB for this reason.
 #include <fmt/format.h>
 
@@ -78,8 +81,7 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
   std::int64_t in_burst = 0;
   auto close = [&] {
     if (in_burst > 1)
-      result.evidence.push_back(
-          {burst, {}, fmt::format("{} of them one after the other", in_burst)});
+      result.evidence.push_back({burst, {}, fmt::format("{} of them in a row", in_burst)});
     in_burst = 0;
   };
   const std::int64_t steps = for_each_steady_op(
@@ -136,12 +138,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare share = worst_share(context, {TimeClass::kCommTransfer, TimeClass::kStragglerWait});
   if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (context.program.is_inference())
-    return fine(rule, "The program exchanges no gradients: it does inference.");
+    return fine(rule, "The program does inference: no gradient exchange.");
   // With all ranks, latency and rate of the link are known, and which buckets are best.
-  if (context.job) return fine(rule, "comm-too-small judges the sizes by all ranks of the job.");
+  if (context.job)
+    return fine(rule, "See comm-too-small, which judges message sizes across the job.");
   const Exchange exchange = measure(context, *share.device);
   const std::string checked =
-      fmt::format("{:.0f} sums of gradients {}", exchange.per_step, per_step(context));
+      fmt::format("{:.0f} gradient reductions {}", exchange.per_step, per_step(context));
   if (exchange.per_step < kMany) return fine(rule, checked + ".");
   const std::string small =
       fmt::format("{}, which take {} in the median and {} on average", checked,
@@ -162,7 +165,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, small + ".");
   Finding finding = found(rule, recoverable, context);
   finding.claim =
-      fmt::format("{}{}; {:.0f} buckets would save {} of latency and of gaps between them.", small,
+      fmt::format("{}{}; {:.0f} buckets would save {} of latency and gaps.", small,
                   exchange.mean_bytes > 0
                       ? fmt::format(", with {} on average",
                                     format_bytes(static_cast<std::int64_t>(exchange.mean_bytes)))
@@ -173,7 +176,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.advice = {
       {"headway-train", "Exchange gradients in buckets.", "--bucket-mb 25",
        settings(context.trace, {"bucket_mb"})},
-      {"PyTorch", "Exchange buckets from hooks instead of one tensor after the other.",
+      {"PyTorch", "Exchange buckets from hooks instead of one tensor at a time.",
        "torch.nn.parallel.DistributedDataParallel(model, bucket_cap_mb=25)", ""},
       {"TensorFlow/JAX", "Let the compiler or Horovod combine collectives.",
        "XLA_FLAGS=--xla_gpu_all_reduce_combine_threshold_bytes=…, HOROVOD_FUSION_THRESHOLD", ""}};
@@ -182,11 +185,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kUnbucketedCollectives = {"unbucketed-collectives",
-                                            "Gradients exchanged tensor by tensor",
-                                            "At least 32 all-reduces or reduce-scatters per step "
-                                            "far smaller than a bucket, and buckets would "
-                                            "save over 5 % of it.",
-                                            check, true};
+extern const Rule kUnbucketedCollectives = {
+    "unbucketed-collectives", "Unbucketed gradient exchange",
+    "At least 32 all-reduces or reduce-scatters per step are far below bucket size; buckets would "
+    "save over 5 % of the step.",
+    check, true};
 
 }  // namespace headway::analyzer

@@ -2,15 +2,15 @@
 // uneven-batches: ranks get batches of different work, and all wait for the largest.
 //
 // Symptom: compute per step differs between ranks, and another rank is slow in every step.
-// Mechanism: sequences or images of different size make batches of different cost; the collective
-// at the end of the step waits for the costliest one.
-// Formula: excess = mean over steps of (slowest rank's compute - mean rank's); fires when it is over
-// 5 % of the step and compute follows the batches' work (correlation of at least 0.7 over ranks and
-// steps, each step centred). Work is counted in floating-point operations where the trace has them,
-// else in elements of the ops' inputs. Recoverable = excess.
+// Mechanism: sequences or images of different sizes make batches of different cost. The collective
+//   at the end of the step waits for the costliest one.
+// Formula: excess = mean over steps of (slowest rank's compute - mean rank's). Fires if it is over
+//   5 % of the step and compute follows the batches' work (correlation of at least 0.7 over ranks
+//   and steps, each step centred). Work is in floating-point operations if recorded, else in
+//   elements of the ops' inputs. Recoverable = excess.
 // Falsified by: equal work with unequal compute (a slow device: straggler), or equal compute.
-// Known false positives: pipeline stages, whose work differs by design. What experts with more tokens make others wait is
-// expert-imbalance's, and taken off.
+// Known false positives: pipeline stages, whose work differs by design. Waiting for experts with
+//   more tokens belongs to expert-imbalance and is subtracted.
 // Source: length bucketing in translation and speech training; sequence packing.
 #include <fmt/format.h>
 
@@ -36,9 +36,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
   const Imbalance& imbalance = context.job->imbalance;
   if (imbalance.steps == 0)
-    return cannot_tell(rule,
-                       "The ranks have no steady step in common: give recordings of the same "
-                       "steps on all ranks.");
+    return cannot_tell(
+        rule, "The ranks have no steady step in common: record the same steps on all ranks.");
   std::string compute =
       fmt::format("The slowest rank computes {} longer per step than the mean rank",
                   of_step(context, imbalance.excess, context.step));
@@ -47,17 +46,17 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (experts.layers > 0 && ratio(imbalance.excess - experts.uneven, context.step) < kFindingShare)
     return fine(rule, compute + ", because its experts get more tokens.");
   if (imbalance.work_measure == WorkMeasure::kNone)
-    return cannot_tell(rule, compute +
-                                 ", but nothing tells how much work each batch is: record "
-                                 "input shapes (torch.profiler record_shapes=True) or "
-                                 "floating-point operations.");
+    return cannot_tell(rule,
+                       compute +
+                           ", but the work per batch is unknown: record input shapes "
+                           "(torch.profiler record_shapes=True) or floating-point operations.");
   std::string work = fmt::format(
       "{} of the batches differ by {} between ranks, correlation with "
       "compute {:.2f}",
       work_label(imbalance.work_measure), format_percent(imbalance.work_spread),
       imbalance.work_correlation);
   if (imbalance.work_correlation < kFollows || imbalance.work_spread < kSpread)
-    return fine(rule, fmt::format("{}, but not because of its batches: {}.", compute, work));
+    return fine(rule, fmt::format("{}, but its batches are not the cause: {}.", compute, work));
   Finding finding = found(rule, imbalance.excess, context);
   finding.claim = fmt::format("{}: {}.", compute, work);
   finding.confidence = 0.85;
@@ -67,8 +66,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
         context, *own.device, {TimeClass::kComputeTensor, TimeClass::kComputeOther}, note, 3);
   finding.advice = {
       {"PyTorch",
-       "Give all ranks batches of equal work in each step: group samples by length, or pack "
-       "sequences to a fixed number of tokens.",
+       "Give all ranks batches of equal work: group samples by length, or pack sequences to a "
+       "fixed number of tokens.",
        "a batch_sampler that sorts by length and deals neighbours to the ranks (Hugging Face: "
        "group_by_length=True), max-tokens batches",
        ""},
@@ -79,10 +78,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kUnevenBatches = {
-    "uneven-batches", "Uneven batches",
-    "The slowest rank's compute exceeds the mean rank's by more than 5 % of the step and follows "
-    "the work of its batches.",
-    check, true};
+extern const Rule kUnevenBatches = {"uneven-batches", "Uneven batches",
+                                    "The slowest rank computes over 5 % of the step more than the "
+                                    "mean rank, in proportion to its batches' work.",
+                                    check, true};
 
 }  // namespace headway::analyzer

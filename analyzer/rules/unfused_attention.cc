@@ -2,10 +2,11 @@
 // unfused-attention: attention as separate kernels that pass the score matrix through memory.
 //
 // Symptom: a GEMM, scaling and masking, softmax, dropout, and another GEMM, one after another, in each layer.
-// Mechanism: the scores are length x length per head; each of the kernels between the two GEMMs reads and
-//   writes all of them. A fused kernel keeps them on the chip.
-// Formula: a softmax kernel whose neighbours on the stream are, over memory-bound kernels only (at most 8 on each
-//   side), GEMMs. Recoverable = time of everything between the two GEMMs; what they take, the fused one needs.
+// Mechanism: the scores are length x length per head, and each kernel between the two GEMMs reads
+//   and writes all of them. A fused kernel keeps them on the chip.
+// Formula: a softmax kernel between two GEMMs on its stream, with only memory-bound kernels in
+//   between (at most 8 on each side). Recoverable = all time between the two GEMMs; the fused
+//   kernel needs the GEMMs' time.
 // Falsified by: short sequences, where a fused kernel is no faster; masks that no fused kernel supports.
 // Known false positives: a softmax over classes between two GEMMs, as in mixtures of experts.
 // Source: FlashAttention; PyTorch's scaled_dot_product_attention.
@@ -49,8 +50,9 @@ Unfused measure(const RuleContext& context, const DevicePartition& device, const
           Interval where{context.trace.device_ops.start[ops[first].value],
                          context.trace.device_ops.end[ops[last].value]};
           if (longest.wants(where.length()))
-            longest.add(where, ops[i],
-                        fmt::format("{} kernels from GEMM over softmax to GEMM", last - first + 1));
+            longest.add(
+                where, ops[i],
+                fmt::format("{} kernels from GEMM through softmax to GEMM", last - first + 1));
         }
       });
   if (steps == 0) return result;
@@ -76,17 +78,15 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   if (ratio(unfused.recoverable, context.step) < kFindingShare) {
     if (all.ns == 0 || ratio(unknown, all) > 0.5)
-      return cannot_tell(rule, "Most kernels' names do not say what they do.");
-    return fine(
-        rule,
-        fmt::format("Softmax and what is around it between GEMMs take {}; fused attention "
-                    "takes {}.",
-                    of_step(context, unfused.recoverable, context.step), format_duration(fused)));
+      return cannot_tell(rule, "Most kernel names are unknown.");
+    return fine(rule, fmt::format("Softmax between GEMMs: {}; fused attention: {}.",
+                                  of_step(context, unfused.recoverable, context.step),
+                                  format_duration(fused)));
   }
   Finding finding = found(rule, unfused.recoverable, context);
   finding.claim = fmt::format(
-      "Attention runs as separate kernels in {:.0f} places {} ({:.0f} kernels); what lies between "
-      "their GEMMs takes {} and would stay on the chip in a fused kernel.",
+      "Attention runs as separate kernels in {:.0f} places {} ({:.0f} kernels). The kernels "
+      "between their GEMMs take {}; a fused kernel keeps this data on the chip.",
       unfused.places, per_step(context), unfused.kernels,
       of_step(context, unfused.recoverable, context.step));
   finding.confidence = 0.75;
@@ -95,12 +95,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
       {"headway-train", "Run attention as one kernel.", "--fused-attention on",
        settings(context.trace, {"fused_attention", "window"})},
       {"PyTorch",
-       "Call the fused operator; it needs half precision and contiguous heads to take the flash "
-       "path. For shifted windows use a fused window attention.",
+       "Call the fused operator. Its flash path needs half precision and contiguous heads. For "
+       "shifted windows, use fused window attention.",
        "torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=…); for Hugging Face "
        "models attn_implementation='sdpa' or 'flash_attention_2'",
        ""},
-      {"TensorFlow/JAX", "Use the fused attention of the library.",
+      {"TensorFlow/JAX", "Use the library's fused attention.",
        "jax.nn.dot_product_attention(q, k, v, implementation='cudnn'); "
        "keras.layers.MultiHeadAttention(flash_attention=True)",
        ""}};
@@ -109,9 +109,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kUnfusedAttention = {
-    "unfused-attention", "Unfused attention",
-    "Softmax and what is around it as kernels of their own between GEMMs, over 5 % of the step.",
-    check};
+extern const Rule kUnfusedAttention = {"unfused-attention", "Unfused attention",
+                                       "Separate kernels around softmax take over 5 % of the step.",
+                                       check};
 
 }  // namespace headway::analyzer

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// unfused-elementwise: chains of memory-bound ops hand their intermediate results through memory.
+// unfused-elementwise: chains of memory-bound ops pass intermediate results through memory.
 //
-// Symptom: batch norm, add and ReLU (and their backward ops) as kernels of their own, one after another.
-// Mechanism: each of them reads and writes whole tensors and computes next to nothing, so its time is
-//   memory traffic; fused, an intermediate stays in registers and is neither written nor read again.
-// Formula: chains = connected sets of memory-bound ops of the op graph, linked producer to consumer where
-//   the result goes to such ops only. An ideal fusion saves one write and one read of every intermediate, so recoverable = time of the chain x
-//   (2 x intermediate bytes) / (bytes that its ops move one by one).
-//   Without an op graph: runs of memory-bound kernels on a stream (stream_chains.h), a rule of thumb.
-// Falsified by: intermediates that stay in cache between the kernels; then fusing gains less.
-// Known false positives: an intermediate that the backward pass needs must still be written once; the
-//   formula then promises up to half too much for that edge.
+// Symptom: batch norm, add and ReLU (and their backward ops) as separate kernels in a row.
+// Mechanism: each kernel reads and writes whole tensors and computes almost nothing, so its time
+//   is memory traffic. Fused, intermediates stay in registers.
+// Formula: chains = connected sets of memory-bound ops in the op graph, linked from producer to
+//   consumer if the result goes only to such ops. Ideal fusion saves one write and one read of
+//   every intermediate, so recoverable = time of the chain x (2 x intermediate bytes) / (bytes
+//   moved by its separate ops). Without an op graph: runs of memory-bound kernels on a stream
+//   (stream_chains.h), a rule of thumb.
+// Falsified by: intermediates that stay in cache between kernels; fusing then gains less.
+// Known false positives: an intermediate needed by the backward pass is still written once; for
+//   this edge the formula is up to half too high.
 // Source: fused BN-ReLU and BN-Add-ReLU (5-8 passes become 3, backward 7 become 4) in published libraries.
 #include <fmt/format.h>
 
@@ -127,7 +128,7 @@ std::vector<Evidence> evidence(const RuleContext& context, const std::vector<Cha
 }
 
 std::vector<Advice> advice(const RuleContext& context) {
-  return {{"headway-train", "Use the fused operators, and the graph compiler for the rest.",
+  return {{"headway-train", "Use fused operators, and the graph compiler for the rest.",
            "--fused-bn on --fused-ln on --fused-bias-act on --graph-compiler on",
            settings(context.trace, {"fused_bn", "fused_ln", "fused_bias_act", "graph_compiler"})},
           {"PyTorch",
@@ -153,19 +154,18 @@ Finding check_streams(const Rule& rule, const RuleContext& context) {
   if (ratio(chains.recoverable, context.step) < kFindingShare) {
     if (all.ns == 0 || ratio(unknown, all) > 0.5)
       return cannot_tell(rule,
-                         "The trace has no op graph, and most kernels' names do not say what they "
-                         "do. Record with op ranges and a graph.");
+                         "The trace has no op graph, and most kernel names are unknown. Record op "
+                         "ranges and a graph.");
     return fine(rule,
-                fmt::format("{:.0f} runs of memory-bound kernels take {}; one kernel for each "
-                            "would save {}.",
+                fmt::format("{:.0f} runs of memory-bound kernels: {}; fusing each would save {}.",
                             chains.chains, of_step(context, chains.time, context.step),
                             format_duration(chains.recoverable)));
   }
   Finding finding = found(rule, chains.recoverable, context);
   finding.sub_cause = chains.costliest;
   finding.claim = fmt::format(
-      "{:.0f} memory-bound kernels {} run one after another in {:.0f} chains (most: {}) and take "
-      "{}; a fused kernel for each chain, as long as its longest part, would save up to {}.",
+      "{:.0f} memory-bound kernels {} run in {:.0f} chains (most: {}) and take {}. One kernel per "
+      "chain, as long as its longest part, would save up to {}.",
       chains.kernels, per_step(context), chains.chains, chains.costliest,
       of_step(context, chains.time, context.step), format_duration(chains.recoverable));
   finding.confidence = 0.6;  // that neighbours on the stream pass data on is inferred
@@ -213,6 +213,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kUnfusedElementwise = {
     "unfused-elementwise", "Unfused elementwise ops",
-    "Chains of memory-bound ops whose fusion would save over 5 % of the step.", check};
+    "Fusing chains of memory-bound ops would save over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

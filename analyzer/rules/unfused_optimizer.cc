@@ -2,14 +2,15 @@
 // unfused-optimizer: the update runs one or more kernels per parameter.
 //
 // Symptom: dozens to thousands of tiny kernels at the end of the step.
-// Mechanism: each kernel pays its launch and a fixed cost on the device, whatever the parameter's size; a
+// Mechanism: each kernel pays its launch and a fixed device cost, whatever the parameter's size. A
 //   multi-tensor update pays them once for many parameters.
-// Formula: fires with at least 16 update kernels per step: those of the update phase, and multi-tensor kernels by name.
-//   Recoverable = time of the stretches of update kernels that no other kernel interrupts (idle time inside of them
-//   included), less the time that the same bytes take at the best rate which a kernel of this run with at least 1 MB reached. Where bytes are not
-//   known: less what the kernels take beyond 2 us each, a rule of thumb for the fixed cost of a kernel.
-//   Without a device: the share of the update that PyTorch's fused implementation saves, by the number of tensors
-//   and elements that the hook tells; the ratio to a loop over tensors is measured (analyzer/evidence/optimizer_calls.cc).
+// Formula: fires with at least 16 update kernels per step: those of the update phase, and
+//   multi-tensor kernels by name. Recoverable = time of uninterrupted sequences of update kernels
+//   (including idle time), minus the time of the same bytes at the best rate of this run's kernels
+//   of at least 1 MB. If bytes are unknown: minus the kernels' time beyond 2 us each, a rule of thumb for
+//   a kernel's fixed cost. Without a device: the share of the update that PyTorch's fused
+//   implementation saves, by the number of tensors and elements from the hook; its ratio to a loop
+//   over tensors is measured (analyzer/evidence/optimizer_calls.cc).
 // Falsified by: few parameters, or kernels so long that traffic dominates (then the ideal time is close).
 // Known false positives: an update that overlaps the backward pass on purpose.
 // Source: multi-tensor optimizers (20 bytes per parameter for SGD with momentum, 28 for Adam).
@@ -114,16 +115,16 @@ Finding check_threads(const Rule& rule, const RuleContext& context) {
   const std::string time =
       of_step(context, calls.per_step, calls.partition->per_steady_step.total());
   if (!calls.missing.empty())
-    return fine(rule, fmt::format("The update takes {}; {}.", time, calls.missing));
+    return fine(rule, fmt::format("The update: {}; {}.", time, calls.missing));
   const DurationNs recoverable{
       std::llround(static_cast<double>(calls.per_step.ns) * (1 - calls.fused_share))};
   const std::string checked =
       fmt::format("{} updates {} tensors, in {}", calls.name, format_count(calls.tensors), time);
   if (ratio(recoverable, context.step) < kFindingShare) return fine(rule, checked + ".");
   Finding finding = found(rule, recoverable, context);
-  finding.claim = fmt::format(
-      "{}; its fused implementation does it in one call, in about {:.0f} % of that time.", checked,
-      calls.fused_share * 100);
+  finding.claim =
+      fmt::format("{}; its fused implementation takes about {:.0f} % of that time in one call.",
+                  checked, calls.fused_share * 100);
   finding.confidence = 0.8;
   finding.evidence = longest_segments(
       context, *calls.partition, {TimeClass::kOptimizer},
@@ -131,7 +132,7 @@ Finding check_threads(const Rule& rule, const RuleContext& context) {
         return fmt::format("'{}'", name_of(all.trace, segment.cause));
       },
       5);
-  finding.advice = {{"PyTorch", "Use the fused implementation; it works on processors, too.",
+  finding.advice = {{"PyTorch", "Use the fused implementation; it also runs on CPUs.",
                      fmt::format("torch.optim.{}(…, fused=True)", calls.name),
                      std::string(calls.flags)}};
   return finding;
@@ -143,9 +144,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!device) return check_threads(rule, context);
   Updates updates = measure(context, *device);
   if (updates.kernels_per_step == 0) {
-    return cannot_tell(
-        rule,
-        "No kernel is known to belong to the optimizer: no range or tag says where the update is.");
+    return cannot_tell(rule,
+                       "No kernel belongs to a known optimizer: no range or tag marks the update.");
   }
   std::string multi_tensor =
       updates.multi_tensor_per_step >= 0.5
@@ -162,19 +162,18 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (updates.kernels_per_step < kManyKernels || ratio(recoverable, context.step) < kFindingShare)
     return fine(rule, checked + ".");
   Finding finding = found(rule, recoverable, context);
-  finding.claim =
-      bytes_known
-          ? fmt::format("{}; their {} would take {} in one pass.", checked,
-                        format_bytes(static_cast<std::int64_t>(updates.bytes_per_step)),
-                        format_duration(ideal))
-          : fmt::format("{}; without the fixed costs of so many kernels it would take about {}.",
-                        checked, format_duration(ideal));
+  finding.claim = bytes_known
+                      ? fmt::format("{}; one pass over their {} would take {}.", checked,
+                                    format_bytes(static_cast<std::int64_t>(updates.bytes_per_step)),
+                                    format_duration(ideal))
+                      : fmt::format("{}; without per-kernel overhead it would take about {}.",
+                                    checked, format_duration(ideal));
   finding.confidence = bytes_known ? 0.75 : 0.6;
   finding.evidence = updates.windows;
   finding.advice = {
       {"headway-train", "Update all parameters in one multi-tensor kernel.",
        "--fused-optimizer multi-tensor", settings(context.trace, {"fused_optimizer"})},
-      {"PyTorch", "Use the fused or at least the foreach variant of the optimizer.",
+      {"PyTorch", "Use the fused, or at least the foreach, variant of the optimizer.",
        "torch.optim.AdamW(…, fused=True)", ""},
       {"TensorFlow/JAX", "Compile the update with the step; in optax, flatten the parameters.",
        "optax.flatten(optimizer), tf.function(jit_compile=True)", ""}};
@@ -183,9 +182,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kUnfusedOptimizer = {"unfused-optimizer", "Unfused optimizer",
-                                       "At least 16 update kernels per step, or an update on "
-                                       "processors, whose fusion would save over 5 % of it.",
-                                       check};
+extern const Rule kUnfusedOptimizer = {
+    "unfused-optimizer", "Unfused optimizer",
+    "Fusing at least 16 update kernels, or an update on the CPU, would save over 5 % of the step.",
+    check};
 
 }  // namespace headway::analyzer

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// unrecorded-device-work: the device is busy with something that the recording does not show.
+// unrecorded-device-work: the device is busy with work missing from the recording.
 //
-// Symptom: the device seems idle although an op is queued on it, or although the host waits for it.
-// Mechanism: what was enqueued before the recording began, by another process, or on a stream that the recorder
-//   left out keeps the queue busy; only its effect on what was recorded is seen.
-// Formula: unknown time before an op that was launched long before, and in calls that wait although everything
-//   recorded has ended, beyond five medians of the launch latency or of the return from a wait. Nothing is gained by
-//   a fix: figures hold without that time.
-// Falsified by: ops in that time in a recording that begins earlier, or that covers all processes.
-// Known false positives: a device that left a low-power state; waits for another device by means the trace lacks.
+// Symptom: the device seems idle although an op is queued or the host waits for it.
+// Mechanism: work that began earlier than the recording, runs in another process, or uses an
+//   excluded stream occupies the queue. The recording shows only its effect.
+// Formula: unknown time before an op launched long before, and in calls that wait although all
+//   recorded work has ended, beyond five medians of the launch latency or of the return from a
+//   wait. No fix gains anything: figures exclude this time.
+// Falsified by: ops in this time in a recording that begins earlier or covers all processes.
+// Known false positives: a device leaving a low-power state; waits for another device by means
+//   missing from the trace.
 // Source: recordings that begin in the middle of a run of an inference engine.
 #include <fmt/format.h>
 
@@ -33,8 +34,8 @@ std::string note(const RuleContext& context, const Segment& segment) {
   const trace::DeviceOpId op = context.trace.calls.op[segment.cause.index];
   const std::string_view call = name_of(context.trace, segment.cause);
   if (trace::is_blocking(context.trace.calls.kind[segment.cause.index]) || !op.valid())
-    return fmt::format("{} waits, and the device shows nothing", call);
-  return fmt::format("'{}' is queued, and the device shows nothing",
+    return fmt::format("{} waits, but no device work is recorded", call);
+  return fmt::format("'{}' is queued, but no device work is recorded",
                      name_of(context.trace, EventRef::of(op)));
 }
 
@@ -61,16 +62,16 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   if (!worst) return cannot_tell(rule, "No steady step has work on a device.");
   if (context.trace.calls.size() == 0)
-    return cannot_tell(rule, "The trace has no launch calls, so what was queued is unknown.");
+    return cannot_tell(rule, "The trace has no launch calls, so queued work is unknown.");
   const DurationNs step = worst->per_steady_step.total();
   if (ratio(time, step) < kFindingShare)
-    return fine(rule, fmt::format("The device shows nothing although work is queued {}.",
+    return fine(rule, fmt::format("Queued work without recorded device work: {}.",
                                   of_step(context, time, step)));
   Finding finding = found(rule, time, context);
   finding.claim = fmt::format(
-      "For {} the device shows nothing, although work is queued on it or the host waits for it: "
-      "what ran then is not in the recording. That time is no loss of this program; other "
-      "figures are shares of a step that contains it.",
+      "Work is queued or awaited, but the device shows nothing for {}: the recording misses what "
+      "ran. The program loses no time here, but other figures are shares of a step that includes "
+      "it.",
       of_step(context, time, step));
   finding.confidence = 0.8;
   finding.evidence = longest_segments(context, *worst, {TimeClass::kUnknown}, note);
@@ -80,9 +81,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kUnrecordedDeviceWork = {
-    "unrecorded-device-work", "Device work that was not recorded",
-    "The device shows nothing although work is queued or the host waits for it, over 5 % of the "
-    "step.",
-    check};
+    "unrecorded-device-work", "Device work missing from the recording",
+    "Queued or awaited work is missing from the recording for over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// workers-starved: batches are made by too few workers while processors are idle.
+// workers-starved: too few workers make batches while processors are idle.
 //
 // Symptom: the device waits for input, and the machine has idle processors.
-// Mechanism: n workers make n batches in the time one worker needs for one; with more workers on the idle
-//   processors batches come more often.
-// Formula: recoverable = input wait - max(0, t/n' - (step - input wait)), with t the time a worker takes for
-//   a batch and n' the workers that hide the making of batches, as far as the processors bear them (a training thread takes one
-//   but while it waits for a batch);
-//   t/n' is never less than the batch's turn at the storage's transfer, which all workers share (storage_model.h).
-//   Without t: input wait x the idle share of the processors.
-// Falsified by: busy processors (then workers-oversubscribed or fewer processor cycles per sample),
-//   workers that all wait for one saturated disk (slow-storage), or that make batches as fast as steps take them (then some
-//   steps wait for another reason: step-outlier).
-// Known false positives: a processor quota of the container that the machine's figures do not show.
+// Mechanism: n workers make n batches in the time of one. More workers on idle processors make
+//   batches more often.
+// Formula: recoverable = input wait - max(0, t/n' - (step - input wait)), with t a worker's time
+//   per batch and n' the workers that hide batch making within the available processors (a
+//   training thread needs one except while waiting for a batch). t/n' is at least the batch's
+//   share of the storage transfer, which all workers use (storage_model.h). Without t: input wait
+//   x the idle share of the processors.
+// Falsified by: busy processors (then workers-oversubscribed, or less work per sample), workers
+//   that all wait for one saturated disk (slow-storage), or workers as fast as the steps (some
+//   steps then wait for another reason: step-outlier).
+// Known false positives: a container's processor quota that the machine's figures do not show.
 // Source: loader workers against processors is what every framework's input guide tunes first.
 #include <fmt/format.h>
 
@@ -115,9 +115,9 @@ Finding say(const Rule& rule, const RuleContext& context, const ClassShare& inpu
       longest_segments(context, *input.device,
                        {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther}, note);
   finding.advice = {
-      {"headway-train", "More workers make more batches at once, as long as processors are idle.",
+      {"headway-train", "More workers make more batches at once while processors are idle.",
        "--workers N", settings(context.trace, {"workers"})},
-      {"PyTorch", "More worker processes, as long as processors are idle, kept alive over epochs.",
+      {"PyTorch", "Use more persistent worker processes while processors are idle.",
        "DataLoader(num_workers=…, persistent_workers=True, prefetch_factor=4)",
        settings(context.trace, {"num_workers"})},
       {"TensorFlow/JAX", "Let the input pipeline use all processors.",
@@ -136,19 +136,19 @@ std::optional<Finding> no_case_for_more(const Rule& rule, const RuleContext& con
                                         const ClassShare& input, const LoaderWork& work) {
   auto cpu = counters::steady(context, counters::kMachineCpu);
   if (cpu && cpu->mean >= kBusyMachine) {
-    return fine(rule, fmt::format("The processors are {:.0f} % busy: more workers have no room.",
+    return fine(rule, fmt::format("The processors are {:.0f} % busy: no room for more workers.",
                                   cpu->mean));
   }
   if (!cpu && (processor_count(context.trace) == 0 || work.workers.empty())) {
     return cannot_tell(rule,
-                       "The device waits for input, but whether processors are idle is unknown. "
-                       "Record with `headway record`, which samples machine.cpu, and mark the "
-                       "stages of the loader (docs/reference/nvtx-conventions.md).");
+                       "The device waits for input, but processor use is unknown. Record with "
+                       "`headway record`, which samples machine.cpu, and mark the loader stages "
+                       "(docs/reference/nvtx-conventions.md).");
   }
   if (disk_is_the_limit(context, *input.device)) {
-    return fine(rule,
-                "The workers wait for a disk that delivers its most all the time: more of them "
-                "would share the same.");
+    return fine(
+        rule,
+        "The workers wait for a saturated disk: more workers would share the same bandwidth.");
   }
   return std::nullopt;
 }
@@ -158,12 +158,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
       worst_share(context, {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther});
   if (!input.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (input.share() < kFindingShare) {
-    return fine(rule, fmt::format("The device waits for input {}; more workers gain nothing.",
+    return fine(rule, fmt::format("Input wait: {}; more workers gain nothing.",
                                   of_step(context, input.time, input.step)));
   }
   LoaderWork work = loader_work(context);
   if (loads_alone(context, work))
-    return fine(rule, "No worker exists: the training thread makes the batches itself.");
+    return fine(rule, "No workers: the training thread makes the batches.");
   if (auto answer = no_case_for_more(rule, context, input, work)) return *std::move(answer);
   auto cpu = counters::steady(context, counters::kMachineCpu);
   std::optional<double> idle;
@@ -174,23 +174,21 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Estimate more = estimate(input, work, making, turn_of_batch(context), room, idle);
   bool counted = more.workers > 0;
   if (more.storage)
-    return fine(rule, fmt::format("The storage serves all the time what {} workers ask for: more "
-                                  "of them would share the same.",
-                                  more.workers));
-  if (more.enough)
     return fine(
         rule,
-        fmt::format("A worker takes {} for a batch, and there are as many as steps need ({}); some "
-                    "steps wait for another reason.",
-                    format_duration(work.per_batch), more.workers));
+        fmt::format("{} workers already saturate the storage: more would share the same bandwidth.",
+                    more.workers));
+  if (more.enough)
+    return fine(rule, fmt::format("A worker takes {} for a batch, and there are as many as steps "
+                                  "need ({}); some steps wait for another reason.",
+                                  format_duration(work.per_batch), more.workers));
   if (ratio(more.recoverable, input.step) < kFindingShare) {
     return fine(
         rule,
-        counted
-            ? fmt::format("{} workers run; with a processor for each {} would fit, which gains {}.",
-                          more.workers, std::max(more.possible, more.workers),
-                          of_step(context, more.recoverable, input.step))
-            : std::string("The processors leave no room for more workers."));
+        counted ? fmt::format("{} workers run; with one processor each, {} would fit and gain {}.",
+                              more.workers, std::max(more.possible, more.workers),
+                              of_step(context, more.recoverable, input.step))
+                : std::string("The processors have no room for more workers."));
   }
   std::string claim =
       fmt::format("The device waits for input {}", of_step(context, input.time, input.step));
@@ -208,6 +206,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kWorkersStarved = {
     "workers-starved", "Too few workers",
-    "The device waits for input while processors are idle, over 5 % of the step.", check};
+    "The device waits for input and processors are idle, for over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

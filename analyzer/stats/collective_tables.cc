@@ -90,7 +90,7 @@ Table collective_sum_table(const Trace& trace, const Analysis&, const Selection&
   }
   Table table{"collective-sums",
               "Collectives",
-              "Over the whole trace, waiting included; shares are of the summed communication.",
+              "Over the whole trace, including waiting; shares are of all communication.",
               {},
               {}};
   table.columns = {{"collective", "Collective", ColumnKind::kText},

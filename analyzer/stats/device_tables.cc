@@ -69,7 +69,7 @@ Table kernel_table(const Trace& trace, const Analysis&, const Selection& selecti
     values.add(names.of(ops.name[i]), length(ops, i));
   }
   return duration_table(
-      {"kernels", "Kernels", "Over the whole trace; shares are of the summed kernel time.", {}, {}},
+      {"kernels", "Kernels", "Over the whole trace; shares are of all kernel time.", {}, {}},
       {"kernel", "Kernel", ColumnKind::kText}, names, values.finish());
 }
 
@@ -98,7 +98,7 @@ Table launch_table(const Trace& trace, const Analysis&, const Selection& selecti
   }
   Table table{"launches",
               "Launches",
-              "Over the whole trace; latency is over launches that met an empty stream.",
+              "Over the whole trace; latency covers launches on an empty stream.",
               {},
               {}};
   table.columns = {{"kernel", "Kernel", ColumnKind::kText},
@@ -134,7 +134,7 @@ Table copy_table(const Trace& trace, const Analysis&, const Selection& selection
   for (const DurationSummary& sum : groups.values) all += sum.total;
   Table table{"copies",
               "Copies and memory sets",
-              "Over the whole trace; shares are of their summed time.",
+              "Over the whole trace; shares are of their total time.",
               {},
               {}};
   table.columns = {
@@ -179,12 +179,11 @@ Table copy_size_table(const Trace& trace, const Analysis&, const Selection& sele
 }
 
 Table device_table(const Trace& trace, const Analysis& analysis) {
-  Table table{
-      "devices",
-      "Devices",
-      "Each over its own span, without looking at the host; the four parts sum to the span.",
-      {},
-      {}};
+  Table table{"devices",
+              "Devices",
+              "Each device over its own span, ignoring the host; the four parts sum to the span.",
+              {},
+              {}};
   table.columns = {{"device", "Device", ColumnKind::kCount},
                    {"name", "Name", ColumnKind::kText},
                    {"span_ns", "Span", ColumnKind::kDuration},
@@ -193,7 +192,7 @@ Table device_table(const Trace& trace, const Analysis& analysis) {
                    {"exposed_copy_ns", "Exposed copies", ColumnKind::kDuration},
                    {"idle_ns", "Idle", ColumnKind::kDuration},
                    {"comm_ns", "Communication", ColumnKind::kDuration},
-                   {"overlap_ns", "of it hidden", ColumnKind::kDuration},
+                   {"overlap_ns", "Hidden", ColumnKind::kDuration},
                    {"kernels", "Kernels", ColumnKind::kCount},
                    {"copies", "Copies", ColumnKind::kCount},
                    {"memsets", "Sets", ColumnKind::kCount}};

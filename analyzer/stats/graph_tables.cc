@@ -30,7 +30,7 @@ std::int64_t per_step(const CriticalPath& path, DurationNs time) {
 std::string path_note(const CriticalPath& path) {
   std::string over = path.steps ? fmt::format("over {} steady steps", path.steps)
                                 : std::string("over the whole span, no steps");
-  return fmt::format("{}: {}; {} rests on conclusions from the schedule", over,
+  return fmt::format("{}: {}; {} inferred from the schedule", over,
                      format_duration(path.window.length()),
                      format_percent(ratio(path.inferred, path.window.length())));
 }
@@ -107,12 +107,11 @@ Table path_kind_table(const trace::Trace&, const Analysis& analysis) {
 
 Table slack_table(const trace::Trace& trace, const Analysis& analysis) {
   const CriticalPath& path = analysis.critical_path;
-  Table table{
-      "slack",
-      "Ops on the critical path, and the room of the others",
-      "slack: how much later an op could have ended without delaying the end; " + path_note(path),
-      {},
-      {}};
+  Table table{"slack",
+              "Ops on the critical path, and slack of the others",
+              "slack: how much later an op could have ended at no cost; " + path_note(path),
+              {},
+              {}};
   table.columns = {{"op", "Op", ColumnKind::kText},
                    {"path_ns_per_step", "On the path", ColumnKind::kDuration},
                    {"device_ns_per_step", "On the device", ColumnKind::kDuration},

@@ -51,7 +51,7 @@ Table call_table(const Trace& trace, const Analysis&, const Selection& selection
   }
   return duration_table({"calls",
                          "API calls",
-                         "Over the whole trace, all threads; shares are of their summed time.",
+                         "Over the whole trace, all threads; shares are of their total time.",
                          {},
                          {}},
                         {"call", "Call", ColumnKind::kText}, names, values.finish());

@@ -156,8 +156,8 @@ Table io_table(const Trace& trace, const Analysis&) {
   PathGroups groups(trace, folder_of);
   Table table{"io",
               "Calls on files by folder",
-              "All calls of all threads, recorded with `headway record --io`. Threads wait beside "
-              "each other, so times may sum to more than the recording.",
+              "All calls of all threads, recorded with `headway record --io`. Threads wait in "
+              "parallel, so times may add up to more than the recording.",
               columns_after({{"folder", "Folder", ColumnKind::kText},
                              {"op", "Op", ColumnKind::kText},
                              {"files", "Files", ColumnKind::kCount}}),
@@ -175,7 +175,7 @@ Table io_file_table(const Trace& trace, const Analysis&) {
   PathGroups groups(trace, file_of);
   Table table{"io-files",
               "Calls on files by file",
-              "As for io. folder/* stands for files of that folder beyond the room for names.",
+              "Same scope as io. folder/* groups files of a folder beyond the name limit.",
               columns_after({{"file", "File", ColumnKind::kText}, {"op", "Op", ColumnKind::kText}}),
               {}};
   for (std::uint32_t group = 0; group < groups.sums.size(); ++group) {
@@ -192,8 +192,8 @@ Table io_thread_table(const Trace& trace, const Analysis& analysis) {
   Table table{
       "io-threads",
       "Calls on files by thread",
-      steady.count ? "The stretch of the steady steps; a step is the mean one."
-                   : "The whole trace, which has no steps.",
+      steady.count ? "Over the steady steps; per step is the mean."
+                   : "Over the whole trace, which has no steps.",
       columns_after({{"thread", "Thread", ColumnKind::kText}, {"op", "Op", ColumnKind::kText}}),
       {}};
   table.columns.push_back({"share", "Share", ColumnKind::kPercent});

@@ -32,8 +32,8 @@ Table kernel_family_table(const trace::Trace& trace, const Analysis&, const Sele
     all += ns;
   }
   Table table{"kernel-families",
-              "Families of kernels",
-              "Over the whole trace; shares are of the summed kernel time.",
+              "Kernel families",
+              "Over the whole trace; shares are of all kernel time.",
               {},
               {}};
   table.columns = {{"family", "Family", ColumnKind::kText},

@@ -172,7 +172,7 @@ Table loader_table(const Trace& trace, const Analysis& analysis, const Selection
       "loaders",
       "Loader workers",
       stages.has_steps()
-          ? "A step is the mean steady one. The rest is over the whole trace; shares are of "
+          ? "Per step is the mean steady step. Other figures cover the whole trace; shares are of "
             "the time between a worker's first and last range."
           : "Over the whole trace; shares are of the time between a worker's first and last "
             "range.",

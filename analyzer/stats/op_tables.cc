@@ -63,13 +63,14 @@ std::pair<std::vector<OpWork>, Denominator> work_of_ops(const Trace& trace,
 
 std::string note_of(const Analysis& analysis, const Denominator& over) {
   if (analysis.steps.all.empty() && over.steps > 1)
-    return fmt::format("Mean of {} devices, each over its whole span; ops that overlap count each.",
-                       over.steps);
+    return fmt::format(
+        "Mean of {} devices, each over its whole span; overlapping ops each count in full.",
+        over.steps);
   return analysis.steps.all.empty()
-             ? "Over the whole span of the device; ops that overlap count each."
+             ? "Over the device's whole span; overlapping ops each count in full."
              : fmt::format(
-                   "Mean of {} steady steps; shares are of the step cost, and ops that overlap "
-                   "count each.",
+                   "Mean of {} steady steps; shares are of the step cost; overlapping ops each "
+                   "count in full.",
                    over.steps);
 }
 
@@ -137,7 +138,7 @@ std::string layer_of_graph_op(const Trace& trace, GraphOpId id) {
 
 Table op_table(const Trace& trace, const Analysis& analysis, const Selection& selection) {
   auto [work, over] = work_of_ops(trace, analysis, selection);
-  Table table = make_op_table(analysis, "ops", "Ops of the model",
+  Table table = make_op_table(analysis, "ops", "Model ops",
                               {{"op", "Op", ColumnKind::kText},
                                {"type", "Type", ColumnKind::kText},
                                {"phase", "Phase", ColumnKind::kText}},
@@ -167,7 +168,7 @@ Table op_type_table(const Trace& trace, const Analysis& analysis, const Selectio
     group.work.add(work[i]);
     ++group.ops;
   }
-  Table table = make_op_table(analysis, "op-types", "Types of ops",
+  Table table = make_op_table(analysis, "op-types", "Op types",
                               {{"type", "Type", ColumnKind::kText},
                                {"phase", "Phase", ColumnKind::kText},
                                {"ops", "Ops", ColumnKind::kCount}},

@@ -71,8 +71,8 @@ Cell known(double value) {
 Table collectives_of_job(const JobAnalysis& job) {
   Table table{"collectives",
               "Communication",
-              "Medians over collectives matched on all ranks; the transfer is the shortest "
-              "duration on any rank, the rest is waiting for the last to arrive.",
+              "Medians over collectives matched on all ranks. Transfer is the shortest duration on "
+              "any rank; the rest is waiting for the last rank.",
               collective_columns(),
               {}};
   for (const CollectiveFigures& figures : job.collectives) {
@@ -89,8 +89,8 @@ Table collectives_of_job(const JobAnalysis& job) {
 Table rank_table(const trace::Trace& trace, const Analysis& analysis) {
   Table table{"ranks",
               "Ranks",
-              "Mean steady step; waits are those that nothing hid. Caused: what the median other "
-              "rank waits while this one is last.",
+              "Mean steady step; exposed waits only. Caused: the median other rank's wait while "
+              "this one is last.",
               {},
               {}};
   table.columns = {{"rank", "Rank", ColumnKind::kCount},
@@ -128,8 +128,8 @@ Table collective_table(const trace::Trace& trace, const Analysis& analysis) {
   std::vector<DurationSummary> sums = values.finish();
   Table table{"collectives",
               "Communication",
-              "Medians on this rank alone: waiting for other ranks is in them, so rates are lower "
-              "bounds. Give all ranks' traces to tell both apart.",
+              "Medians on this rank alone include waiting for other ranks, so rates are lower "
+              "bounds. Add the traces of all ranks to separate both.",
               collective_columns(),
               {}};
   for (const auto& [key, index] : groups) {

@@ -110,7 +110,7 @@ std::vector<std::uint8_t> chosen_steps(const Trace& trace, const Analysis& analy
 [[noreturn]] void nothing_fits(std::string_view option, const std::string& glob,
                                const std::vector<std::string>& names, std::string_view table) {
   std::vector<std::string> near = closest(glob, names);
-  fail_usage("{} '{}' fits nothing in the trace.{} `headway stats TRACE {}` lists the names.",
+  fail_usage("{} '{}' matches nothing in the trace.{} `headway stats TRACE {}` lists the names.",
              option, glob,
              near.empty() ? "" : fmt::format(" Did you mean {}?", fmt::join(near, ", ")), table);
 }

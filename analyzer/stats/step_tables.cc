@@ -28,12 +28,11 @@ Table partition_table(const trace::Trace& trace, const Analysis& analysis,
                             std::string(c.label), time.ns, ratio(time, steps.mean.total())});
     }
   }
-  table.note =
-      has_steps ? fmt::format(
-                      "Per step, over {} steady steps and what lies between them; the classes of a "
-                      "device sum to its step cost.",
-                      steady)
-                : "Over the whole span: the trace has no steps. The classes sum to it.";
+  table.note = has_steps ? fmt::format(
+                               "Per step, over {} steady steps including time between steps; a "
+                               "device's classes sum to its step cost.",
+                               steady)
+                         : "Over the whole span: the trace has no steps. The classes sum to it.";
   return table;
 }
 

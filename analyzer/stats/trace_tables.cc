@@ -12,7 +12,7 @@ namespace headway::analyzer {
 using namespace trace;
 
 Table finding_table(const Trace&, const Analysis& analysis) {
-  Table table{"findings", "Findings", "Ranked by what can be gained.", {}, {}};
+  Table table{"findings", "Findings", "Ranked by possible gain.", {}, {}};
   table.columns = {{"rule", "Rule", ColumnKind::kText},
                    {"status", "Status", ColumnKind::kText},
                    {"sub_cause", "Cause", ColumnKind::kText},
@@ -41,7 +41,7 @@ Table doubt_table(const Trace&, const Analysis& analysis) {
 Table host_function_table(const Trace& trace, const Analysis& analysis) {
   Table table{"host-functions",
               "Host functions",
-              "In time that no range tells, by samples of the training thread's stack.",
+              "Training thread outside all ranges, by stack samples.",
               {},
               {}};
   table.columns = {{"function", "Function", ColumnKind::kText},
@@ -103,11 +103,8 @@ Table counter_table(const Trace& trace, const Analysis&) {
 }
 
 Table loss_table(const Trace& trace, const Analysis&) {
-  Table table{"losses",
-              "Losses",
-              "Nothing is dropped silently: every counter that is not zero is here.",
-              {},
-              {}};
+  Table table{
+      "losses", "Losses", "Every counter that is not zero; nothing is dropped silently.", {}, {}};
   table.columns = {{"counter", "Counter", ColumnKind::kText},
                    {"severity", "Severity", ColumnKind::kText},
                    {"count", "Count", ColumnKind::kCount},

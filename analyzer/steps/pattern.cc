@@ -230,15 +230,15 @@ PatternSteps steps_of_stream(const Stream& stream) {
   std::vector<TimeNs> times = boundaries(stream, period, by);
   if (times.empty()) {
     result.how = pattern +
-                 ", but no update of weights and no wait for input in it says that it is "
-                 "a training step rather than a layer";
+                 ", but it contains no weight update and no input wait, so it may be a layer "
+                 "rather than a training step";
     return result;
   }
   result.thread = stream.thread;
   for (std::size_t i = 0; i + 1 < times.size(); ++i) {
     if (times[i] < times[i + 1]) result.steps.push_back({times[i], times[i + 1]});
   }
-  result.how = fmt::format("{}; cut at '{}'; {} of the names come back each time", pattern, by,
+  result.how = fmt::format("{}; starts at '{}'; {} of the names repeat each time", pattern, by,
                            format_percent(period.score));
   return result;
 }

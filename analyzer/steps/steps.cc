@@ -340,7 +340,7 @@ std::string Steps::warm_up_note() const {
   const auto count = std::ssize(before);
   DurationNs time;
   for (const std::uint32_t i : before) time += all[i].cycle().length();
-  return fmt::format("the first {} are left out as warm-up, {} each",
+  return fmt::format("the first {} are excluded as warm-up, {} each",
                      counted(count, "step", "steps"), format_duration(time / count));
 }
 
@@ -393,7 +393,7 @@ Steps find_steps(const Trace& trace, const RangeNames& names, const StepOptions&
   if (result.source == StepSource::kPattern) return result;
   std::string pattern = result.how.empty() ? "" : "; " + result.how;
   result.how = trace.ranges.size() == 0 ? "the trace has no ranges" + pattern
-                                        : "no range is named like a training step" + pattern +
+                                        : "no range has the name of a training step" + pattern +
                                               "; name yours with --step-range";
   return result;
 }

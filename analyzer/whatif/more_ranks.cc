@@ -21,16 +21,14 @@ MoreRanks with_ranks(const Predictor& predictor, int ranks) {
   int now = 0;
   for (const Collective& one : trace.collectives) now = std::max(now, one.ranks);
   now = std::max(now, trace.world_size);
-  if (now < 2)
-    return {{}, "the recording has one rank: nothing tells what the link would take", false};
+  if (now < 2) return {{}, "the recording has one rank, so link times are unknown", false};
   std::map<std::string_view, std::vector<Transfer>> by_kind;
   for (const Transfer& one : transfers_of(predictor))
     if (one.matched && (one.ranks == 0 || one.ranks == now)) by_kind[one.kind].push_back(one);
   if (by_kind.empty())
     return {{},
-            "no collective of all ranks with known bytes was matched between ranks; record all of "
-            "them, "
-            "with NCCL's payloads",
+            "no collective of all ranks with known bytes was matched; record all ranks, with "
+            "NCCL's payloads",
             false};
   Editor editor(predictor);
   MoreRanks result{{}, {}, true};
@@ -52,8 +50,7 @@ MoreRanks with_ranks(const Predictor& predictor, int ranks) {
                     model.text, ranks, latency, bandwidth);
   }
   result.text +=
-      "; extrapolated: each rank works as now, links between more nodes are as fast as the "
-      "recorded ones";
+      "; extrapolated: same work per rank, links between more nodes as fast as the recorded ones";
   result.scenario = editor.take();
   return result;
 }

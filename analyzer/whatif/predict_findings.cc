@@ -57,7 +57,7 @@ std::string why_not_replayed(const std::vector<ReplayedFix>& all, std::string_vi
   for (const ReplayedFix& one : all)
     if (answers(*one.fix, rule))
       return fmt::format("{} does not apply: {}", one.fix->id, one.proposal.text);
-  return "no fix of it is known";
+  return "no known fix";
 }
 
 /// Without the cause: all that its fixes make cheaper takes no time.
@@ -347,7 +347,7 @@ void keep_unexplained(DurationNs late, DurationNs exposed, Finding& finding) {
   finding.basis = FigureBasis::kExposed;
   finding.recoverable_per_step = exposed;
   finding.share_of_step = ratio(exposed, finding.predicted->recorded);
-  finding.unpredicted = fmt::format("batches come {} a step later than anything recorded explains",
+  finding.unpredicted = fmt::format("batches arrive {} per step later than the recording explains",
                                     format_duration(late));
   finding.predicted.reset();
   finding.at_most.reset();
@@ -365,20 +365,16 @@ void keep_bound_by_link(DurationNs exposed, Finding& finding) {
   finding.recoverable_per_step = exposed;
   finding.share_of_step = ratio(exposed, finding.predicted->recorded);
   if (finding.sub_cause != "weights") {
-    finding.claim +=
-        " Overlapped they would take as long: the link is busy all the time, and only fewer bytes "
-        "help.";
-    finding.unpredicted = "nothing says how many of the bytes the program needs";
-    finding.advice = {
-        {"PyTorch",
-         "Send what is trained on, and no more: crop and resize before the copy, send "
-         "pixels as bytes and "
-         "convert them on the device.",
-         "transforms before .to(device); uint8 tensors, .float() on the device", ""},
-        {"TensorFlow/JAX",
-         "Send what is trained on, and no more: crop and resize in the input pipeline, "
-         "convert bytes on the device.",
-         "tf.image.resize in tf.data; tf.uint8 elements, tf.cast in the step", ""}};
+    finding.claim += " Overlap would not help: the link is always busy, and only fewer bytes help.";
+    finding.unpredicted = "the number of bytes that the program needs is unknown";
+    finding.advice = {{"PyTorch",
+                       "Send only training data: crop and resize before the copy, send pixels as "
+                       "bytes and convert them on the device.",
+                       "transforms before .to(device); uint8 tensors, .float() on the device", ""},
+                      {"TensorFlow/JAX",
+                       "Send only training data: crop and resize in the input pipeline, convert "
+                       "bytes on the device.",
+                       "tf.image.resize in tf.data; tf.uint8 elements, tf.cast in the step", ""}};
   }
   finding.predicted.reset();
   finding.at_most.reset();
@@ -394,15 +390,14 @@ void keep_of_model(DurationNs exposed, Finding& finding) {
   finding.basis = FigureBasis::kExposed;
   finding.recoverable_per_step = exposed;
   finding.share_of_step = ratio(exposed, finding.predicted->recorded);
-  finding.claim += " Most of it are all-to-alls of the model's layers, not gradients.";
-  finding.unpredicted = "nothing recorded says what else could run beside all-to-alls";
-  finding.advice = {
-      {"PyTorch",
-       "Let other work run beside all-to-alls (a shared expert, another micro batch), keep tokens "
-       "on their node, or send fewer bytes.",
-       "Megatron: --overlap-moe-expert-parallel-comm, --moe-shared-expert-overlap, "
-       "--moe-router-group-topk; DeepEP; tokens in FP8",
-       ""}};
+  finding.claim += " Most of it is all-to-alls of the model's layers, not gradients.";
+  finding.unpredicted = "possible work beside all-to-alls is not recorded";
+  finding.advice = {{"PyTorch",
+                     "Overlap all-to-alls with other work (a shared expert, another micro batch), "
+                     "keep tokens on their node, or send fewer bytes.",
+                     "Megatron: --overlap-moe-expert-parallel-comm, --moe-shared-expert-overlap, "
+                     "--moe-router-group-topk; DeepEP; tokens in FP8",
+                     ""}};
   finding.predicted.reset();
   finding.at_most.reset();
 }
@@ -456,7 +451,7 @@ void judge(const Predictor& predictor, Analysis& analysis) {
     finding.claim += fmt::format(
         " With {} the step would take {} of {}: {}.", finding.predicted->fix,
         format_duration(finding.predicted->step), format_duration(finding.predicted->recorded),
-        finding.predicted->share >= kWorthMaking ? "less than its steps scatter"
+        finding.predicted->share >= kWorthMaking ? "less than the variation between steps"
                                                  : "other work takes as long");
     finding.recoverable_per_step = {};
     finding.share_of_step = 0;
@@ -517,15 +512,13 @@ std::string_view why_unpredictable(std::string_view rule) {
   };
   static constexpr auto kReasons = std::to_array<Reason>({
       {"long-startup",
-       "it is paid once a run, before the first step, and predictions are about steps; the whole "
-       "of that time is what could be gained a run"},
+       "one-off cost before the first step; predictions cover steps, so the gain per run is this "
+       "whole time"},
       {"compile-time",
-       "most of it is paid once a run, before the steps that predictions are about; the whole of "
-       "that "
-       "time is what could be gained a run"},
-      {"memory-growth", "it costs memory, and time only once that is full"},
-      {"graph-capture", "nothing of a step was recorded"},
-      {"unrecorded-device-work", "it is no loss of this program, but a gap in the recording"},
+       "mostly one-off cost before the predicted steps; the gain per run is this whole time"},
+      {"memory-growth", "it costs memory, and time only when memory is full"},
+      {"graph-capture", "no step was recorded"},
+      {"unrecorded-device-work", "this is a gap in the recording, not a loss of the program"},
   });
   for (const Reason& reason : kReasons)
     if (reason.rule == rule) return reason.why;
@@ -535,17 +528,17 @@ std::string_view why_unpredictable(std::string_view rule) {
 void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine,
                       const trace::Trace* whole) {
   if (is_capture_of_graphs(analysis.findings)) {
-    keep_exposed("nothing of a step was recorded", analysis);
+    keep_exposed("no step was recorded", analysis);
     return;
   }
   const trace::Trace& events = whole ? *whole : trace;
   const std::size_t most = whole ? 2 * kReplayedWhole : kReplayedWhole;
   const std::unique_ptr<Sample> sample = take_sample(events, analysis, most);
   if (!sample && events.event_count() > most) {
-    keep_exposed(fmt::format("{} events are too many to replay unsampled, and no steps were found "
-                             "to take a sample of",
-                             events.event_count()),
-                 analysis);
+    keep_exposed(
+        fmt::format("{} events are too many for a full replay, and no steps were found to sample",
+                    events.event_count()),
+        analysis);
     return;
   }
   Analysis of_whole;

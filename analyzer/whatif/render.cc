@@ -40,7 +40,7 @@ std::string basis_text(const Prediction& prediction) {
 std::string fixes_text(const WhatIf& what_if) {
   const DurationNs step = what_if.baseline.recorded;
   std::string out = fmt::format("{:<24} {:>9} {:>9} {:>18} {:>11}  {:<10} {}\n", "Fix", "step",
-                                "change", "gain, 95 %", "basis %", "kind", "what is changed");
+                                "change", "gain, 95 %", "basis %", "kind", "what changes");
   for (const FixPrediction& one : what_if.fixes) {
     if (!one.applies) continue;
     out += fmt::format("{:<24} {:>9} {:>9} {:>18} {:>11}  {:<10} {}\n", one.fix->id,
@@ -131,11 +131,10 @@ std::string render_text(const WhatIf& what_if, const Predictor& predictor) {
   out += late_text(what_if, predictor) + assumed_text(predictor) + "\n";
   out += fixes_text(what_if);
   out +=
-      "Basis: of the predicted critical path, what was measured, what is a delay of this "
-      "recording, "
-      "what is a formula.\nA ceiling is the most that any fix of its kind could gain.\n";
+      "Basis of the predicted critical path: measured, recorded delay, formula.\nA ceiling is the "
+      "most that any fix of its kind could gain.\n";
   if (!what_if.best.empty()) {
-    out += "\nTogether, each with all before it (without ceilings):\n";
+    out += "\nTogether, each with all previous ones (without ceilings):\n";
     for (const Combination& one : what_if.best) {
       out += fmt::format("  + {:<22} {:>9} {:>9} {:>18}\n", one.fix->id,
                          format_duration(one.together.step),
@@ -145,7 +144,7 @@ std::string render_text(const WhatIf& what_if, const Predictor& predictor) {
   }
   auto list = [&](std::string_view title, const std::vector<Elasticity>& all) {
     if (all.empty()) return;
-    out += fmt::format("\n{:<42} {:>11} {:>20}\n", title, "on the path", "a tenth less: step");
+    out += fmt::format("\n{:<42} {:>11} {:>20}\n", title, "on the path", "step at 10 % less");
     for (const Elasticity& one : all) {
       out += fmt::format("{:<42} {:>11} {:>20}\n", label_of(one, predictor),
                          format_percent(ratio(one.on_path, baseline.recorded)),

@@ -67,9 +67,9 @@ Scenario parse_scaling(const Predictor& predictor, std::string_view text) {
   }
   if (any) return scenario;
   if (kind == "class")
-    fail_usage("--scale {}: no time of a class '{}' in this trace. Classes: {}.",
-               escape_terminal(text), escape_terminal(pattern), class_list());
-  fail_usage("--scale {}: no {} of this trace fits '{}'. `headway stats` lists the names.",
+    fail_usage("--scale {}: this trace has no class '{}'. Classes: {}.", escape_terminal(text),
+               escape_terminal(pattern), class_list());
+  fail_usage("--scale {}: no {} in this trace matches '{}'. `headway stats` lists the names.",
              escape_terminal(text), kind, escape_terminal(pattern));
 }
 

@@ -17,9 +17,9 @@ Together together(std::span<const ProposedFix> fixes) {
       return all;
     }
     if (one.proposal->scenario.work != 1 && fixes.size() > 1) {
-      all.missing =
-          fmt::format("{} changes the batch, and its step is per recorded batch: ask for it alone",
-                      one.fix->id);
+      all.missing = fmt::format(
+          "{} changes the batch, and its step is per recorded batch: predict it separately",
+          one.fix->id);
       return all;
     }
   }

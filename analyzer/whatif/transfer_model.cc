@@ -69,9 +69,9 @@ TransferLine through_recorded(const MeasuredCollective& measured,
 }
 
 std::string figures(const TransferLine& line) {
-  return fmt::format(
-      "latency {}, {}", format_duration({std::llround(line.fixed)}),
-      line.per_byte > 0 ? fmt::format("{:.1f} GB/s", 1 / line.per_byte) : "no time for bytes");
+  return fmt::format("latency {}, {}", format_duration({std::llround(line.fixed)}),
+                     line.per_byte > 0 ? fmt::format("{:.1f} GB/s", 1 / line.per_byte)
+                                       : "no transfer time per byte");
 }
 
 std::string name_of(std::string_view kind) {

@@ -64,7 +64,7 @@ MeasuredCollective fit_line(const std::vector<SizeTimes>& sizes) {
   }
   const auto [least, most] = std::ranges::minmax_element(points, {}, &Point::bytes);
   if (points.empty() || least->bytes == most->bytes)
-    fail_internal("a line needs times of two sizes of message or more");
+    fail_internal("a fit needs times of two or more message sizes");
   Line line;
   for (int round = 0; round < kRounds; ++round) {
     line = fit(points);

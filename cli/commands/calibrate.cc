@@ -60,28 +60,28 @@ class CalibrateCommand final : public Command {
  public:
   std::string_view name() const override { return "calibrate"; }
   std::string_view summary() const override {
-    return "Measure what recordings seldom show of this machine, for predictions on its recordings";
+    return "Measure machine figures that recordings seldom show, to improve predictions";
   }
   std::vector<Example> examples() const override {
-    return {{"headway calibrate", "on a machine that does nothing else"},
-            {"headway calibrate --device host -o host.json", "the host alone, into a file"}};
+    return {{"headway calibrate", "on an idle machine"},
+            {"headway calibrate --device host -o host.json", "the host only, into a file"}};
   }
 
   void declare(CLI::App& app) override {
     app.add_option("-o,--output", output_,
                    "Write to FILE instead of $XDG_CONFIG_HOME/headway/calibration.json, where "
-                   "predictions find it; - for the terminal")
+                   "predictions look for it; '-': the terminal")
         ->type_name("FILE");
     app.add_option("--device", device_,
-                   "What to measure beside the host: auto (GPUs where there are some), cuda (fail "
-                   "without one), host (no GPU)")
+                   "What to measure besides the host: auto (GPUs if present), cuda (fail without "
+                   "one), host (no GPU)")
         ->type_name("DEVICE")
         ->check(CLI::IsMember({"auto", "cuda", "host"}))
         ->capture_default_str();
     app.add_option("--launches-on", launches_on_, "")->group("");
     app.footer(
-        "Run it on a machine that does nothing else: all processors and each kind of GPU are busy\n"
-        "for some seconds. Clocks and settings stay as they are.");
+        "Run it on an idle machine: all processors and each kind of GPU are busy\nfor some "
+        "seconds. Clocks and settings stay unchanged.");
   }
 
   int run() override {
@@ -122,7 +122,7 @@ class CalibrateCommand final : public Command {
   static std::string default_output() {
     const std::filesystem::path file = analyzer::default_calibration_file();
     if (file.empty())
-      fail_usage("neither XDG_CONFIG_HOME nor HOME is set: say where to write with -o FILE.");
+      fail_usage("neither XDG_CONFIG_HOME nor HOME is set: choose a file with -o FILE.");
     return file.string();
   }
 
@@ -146,7 +146,7 @@ class CalibrateCommand final : public Command {
     if (error) {
       std::error_code ignored;
       std::filesystem::remove(beside, ignored);
-      fail_usage("{}: cannot be written: {}.", file, error.message());
+      fail_usage("{}: cannot write: {}.", file, error.message());
     }
     tell(fmt::format("wrote {}\n", escape_terminal(file)));
   }

@@ -32,9 +32,8 @@ std::string machine_of(const trace::Trace& trace) {
 void CalibrationOption::declare(CLI::App& app) {
   app.add_option(
          "--calibration", file_,
-         "Take what the recording shows too seldom from this file of `headway calibrate`; by "
-         "default from $XDG_CONFIG_HOME/headway/calibration.json where it is of the "
-         "recorded machine")
+         "Take figures missing in the recording from this file of `headway calibrate`. Default: "
+         "$XDG_CONFIG_HOME/headway/calibration.json, if it is from the recorded machine")
       ->type_name("FILE");
 }
 
@@ -48,9 +47,8 @@ analyzer::MachineFacts CalibrationOption::load(const trace::Trace& trace) const 
   if (facts.fits(trace)) return facts;
   if (file_.empty()) return {};
   fail_input(
-      "{}: it is of another machine ({}) than the recording ({}). Run `headway calibrate -o FILE` "
-      "on "
-      "that one, or leave --calibration out.",
+      "{}: calibration of another machine ({}) than the recording ({}). Run `headway calibrate -o "
+      "FILE` on the recorded machine, or remove --calibration.",
       file_, machine_of(calibration), machine_of(trace));
 }
 

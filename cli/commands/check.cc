@@ -20,7 +20,7 @@ class CheckCommand final : public Command {
  public:
   std::string_view name() const override { return "check"; }
   std::string_view summary() const override {
-    return "Compare a trace with a budget; exit code 1 when it is over (for CI)";
+    return "Compare a trace with a budget; exit code 1 if over budget (for CI)";
   }
   std::vector<Example> examples() const override {
     return {{"headway check run.sqlite --init", "write headway.toml from a good run"},
@@ -33,13 +33,11 @@ class CheckCommand final : public Command {
     app.add_option("--budget", budget_, "TOML file with the limits (docs/user-guide/check.md)")
         ->type_name("FILE")
         ->capture_default_str();
-    app.add_option("--baseline", baseline_, "Trace of the run that vs_baseline limits compare with")
+    app.add_option("--baseline", baseline_, "Trace of the baseline run for vs_baseline limits")
         ->type_name("TRACE");
-    app.add_flag(
-        "--init", init_,
-        "Write a first budget from this trace to the file of --budget ('-': the terminal)");
-    app.add_flag("--list", list_,
-                 "List the metrics of this trace with their values, check nothing");
+    app.add_flag("--init", init_,
+                 "Write a first budget from this trace to the --budget file ('-': the terminal)");
+    app.add_flag("--list", list_, "List this trace's metrics and values; check nothing");
     app.add_flag("--json", json_, "Print the result as JSON");
     app.add_option("--junit", junit_, "Also write JUnit XML to this file")->type_name("FILE");
     app.add_option("--sarif", sarif_, "Also write SARIF 2.1.0 to this file")->type_name("FILE");
@@ -47,7 +45,7 @@ class CheckCommand final : public Command {
                    "Also write Markdown to this file, e.g. for a pull request")
         ->type_name("FILE");
     app.add_flag("--allow-unknown", allow_unknown_,
-                 "Do not fail on metrics that the trace cannot tell");
+                 "Do not fail on metrics missing from the trace");
     input_.declare_options(app);
   }
 
@@ -62,8 +60,7 @@ class CheckCommand final : public Command {
     analyzer::Budget budget = analyzer::read_budget(budget_);
     if (baseline_.empty()) baseline_ = budget.baseline;
     if (budget.needs_baseline() && baseline_.empty())
-      fail_usage("{}: vs_baseline limits need the run to compare with: --baseline base.sqlite.",
-                 budget_);
+      fail_usage("{}: vs_baseline limits need a baseline run: --baseline base.sqlite.", budget_);
     if (!budget.needs_baseline() && !baseline_.empty())
       tell(fmt::format("headway: {} has no vs_baseline limit, so {} is not read.\n",
                        escape_terminal(budget_), escape_terminal(baseline_)));
@@ -93,7 +90,7 @@ class CheckCommand final : public Command {
 
   int write_starter() {
     if (budget_ != "-" && std::filesystem::exists(budget_))
-      fail_usage("{}: already exists; name another file with --budget, or '-' for the terminal.",
+      fail_usage("{}: already exists; choose another file with --budget, or '-' for the terminal.",
                  budget_);
     auto analyzed = input_.load(trace_);
     write_output(budget_, analyzer::starter_budget(analyzed->trace, analyzed->analysis));
@@ -108,7 +105,7 @@ class CheckCommand final : public Command {
     table.columns = {{"metric", "Metric", analyzer::ColumnKind::kText},
                      {"value", "Value", analyzer::ColumnKind::kNumber},
                      {"unit", "Unit", analyzer::ColumnKind::kText},
-                     {"doc", "What it is", analyzer::ColumnKind::kText}};
+                     {"doc", "Meaning", analyzer::ColumnKind::kText}};
     for (const analyzer::Metric& metric : metrics) {
       table.rows.push_back({metric.name,
                             metric.value ? analyzer::Cell(*metric.value)

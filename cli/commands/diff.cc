@@ -19,17 +19,17 @@ class DiffCommand final : public Command {
   }
   std::vector<Example> examples() const override {
     return {{"headway diff before.sqlite after.sqlite", ""},
-            {"headway diff before.sqlite after.sqlite -o diff.html", "the same as a page"},
+            {"headway diff before.sqlite after.sqlite -o diff.html", "as an HTML page"},
             {"headway diff base.sqlite new.sqlite --fail-above 3",
              "exit code 1 when more than 3 % slower"}};
   }
 
   void declare(CLI::App& app) override {
-    app.add_option("a", first_, "Trace file of the run to compare with")->type_name("A");
-    app.add_option("b", second_, "Trace file of the run that is judged")->type_name("B");
+    app.add_option("a", first_, "Trace file of the baseline run")->type_name("A");
+    app.add_option("b", second_, "Trace file of the new run")->type_name("B");
     app.add_option("--a", more_a_,
-                   "Another run of side A; may be repeated. Several runs a side let the variance "
-                   "between runs count")
+                   "Another run of side A; may be repeated. Several runs per side measure the "
+                   "variance between runs")
         ->type_name("FILE")
         ->allow_extra_args(false);
     app.add_option("--b", more_b_, "Another run of side B; may be repeated")
@@ -44,12 +44,12 @@ class DiffCommand final : public Command {
     app.add_option("--rows", rows_, "Rows shown of each table; 0 shows all (JSON always has all)")
         ->type_name("N")
         ->capture_default_str();
-    app.add_option("--noise", noise_pct_, "Changes of the step below this are no change")
+    app.add_option("--noise", noise_pct_, "Smallest change of the step that counts")
         ->type_name("PERCENT")
         ->capture_default_str()
         ->check(CLI::Range(0.0, 100.0));
     app.add_option("--fail-above", fail_above_pct_,
-                   "Exit with 1 when B is slower than A by more than this")
+                   "Exit with 1 if B is slower than A by more than this")
         ->type_name("PERCENT")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--fail-on", fail_on_, "Exit with 1 on this verdict; may be repeated")

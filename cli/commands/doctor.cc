@@ -46,7 +46,7 @@ class DoctorCommand final : public Command {
  public:
   std::string_view name() const override { return "doctor"; }
   std::string_view summary() const override {
-    return "Say what on this machine keeps a run from being recorded, or from being fast";
+    return "Check this machine for problems that prevent recording or slow training";
   }
   std::vector<Example> examples() const override {
     return {{"headway doctor", "where the training runs"}, {"headway doctor --json", ""}};
@@ -55,8 +55,8 @@ class DoctorCommand final : public Command {
   void declare(CLI::App& app) override {
     app.add_flag("--json", json_, "Write JSON");
     app.footer(
-        "Run it where the training runs: in its container, with its environment.\n"
-        "The exit status is 1 when there is a problem.");
+        "Run it where the training runs: in its container, with its environment.\nThe exit status "
+        "is 1 if there is a problem.");
   }
 
   int run() override {

@@ -84,11 +84,11 @@ void add_fixes(Text& text, const analyzer::Rule& rule) {
   for (const analyzer::Fix* fix : analyzer::all_fixes()) {
     if (!analyzer::answers(*fix, rule.id)) continue;
     text.gap();
-    if (first) text.heading("Fixes (headway whatif TRACE predicts what each would gain)");
+    if (first) text.heading("Fixes (headway whatif TRACE predicts their gains)");
     first = false;
     text.paragraph(fmt::format("{}: {}. {}", fix->id, fix->title, fix->change));
     if (!fix->cannot_know.empty())
-      text.paragraph(fmt::format("No recording shows: {}", fix->cannot_know), "    ");
+      text.paragraph(fmt::format("Unknown from any recording: {}", fix->cannot_know), "    ");
     if (!fix->trainer_switch.empty())
       text.paragraph(fmt::format("headway-train: {}", fix->trainer_switch), "    ");
   }
@@ -102,14 +102,15 @@ class ExplainCommand final : public Command {
  public:
   std::string_view name() const override { return "explain"; }
   std::string_view summary() const override {
-    return "Say what a rule looks for, why it costs time, when it is wrong, and what mends it";
+    return "Explain a rule: what it looks for, why it costs time, when it is wrong, and how to fix "
+           "it";
   }
   std::vector<Example> examples() const override {
-    return {{"headway explain", "all rules"}, {"headway explain small-files", "one of them"}};
+    return {{"headway explain", "all rules"}, {"headway explain small-files", "one rule"}};
   }
 
   void declare(CLI::App& app) override {
-    app.add_option("rule", rule_, "Rule, as findings name it; without it: the list of all")
+    app.add_option("rule", rule_, "Rule id, as in findings; without it: list all")
         ->type_name("RULE");
   }
 

@@ -38,10 +38,10 @@ class ExportCommand final : public Command {
         ->type_name("FORMAT")
         ->check(CLI::IsMember({"chrome", "perfetto", "csv"}));
     app.add_option("-o,--output", output_,
-                   "File (\"-\": standard output; a name in .gz is compressed) or folder to write; "
-                   "by default beside TRACE: TRACE.json.gz, TRACE.pftrace or TRACE.csv")
+                   "File ('-': standard output; .gz names are compressed) or folder to write. "
+                   "Default: TRACE.json.gz, TRACE.pftrace or TRACE.csv beside TRACE")
         ->type_name("PATH");
-    app.add_flag("--force", force_, "Overwrite what is there");
+    app.add_flag("--force", force_, "Overwrite existing files");
   }
 
   int run() override {

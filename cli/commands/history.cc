@@ -59,12 +59,12 @@ class HistoryCommand final : public Command {
  public:
   std::string_view name() const override { return "history"; }
   std::string_view summary() const override {
-    return "List the runs of a folder: step cost, first cause, commit, and which got slower";
+    return "List the runs of a folder: step cost, main cause, commit, regressions";
   }
   std::vector<Example> examples() const override {
     return {{"headway history", "all runs of this folder"},
             {"headway history runs/ --name 'base*' --last 10", ""},
-            {"headway history --fail", "exit code 1 when the newest run is slower"}};
+            {"headway history --fail", "exit code 1 if the newest run is slower"}};
   }
 
   void declare(CLI::App& app) override {
@@ -74,7 +74,7 @@ class HistoryCommand final : public Command {
     app.add_option("--name", name_,
                    "Only runs of this name (headway run --name); * and ? stand for anything")
         ->type_name("NAME");
-    app.add_option("--last", last_, "Compare each run with the median of so many before it")
+    app.add_option("--last", last_, "Compare each run with the median of this many earlier runs")
         ->type_name("N")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
@@ -82,7 +82,7 @@ class HistoryCommand final : public Command {
         ->type_name("FORMAT")
         ->check(CLI::IsMember({"text", "csv", "markdown", "json"}));
     app.add_flag("--json", json_, "Same as --format json");
-    app.add_flag("--fail", fail_, "Exit with 1 when the newest run is slower than those before it");
+    app.add_flag("--fail", fail_, "Exit with 1 if the newest run is slower than earlier ones");
     calibration_.declare(app);
     input_.declare_options(app);
   }

@@ -19,11 +19,11 @@ class ImportCommand final : public Command {
  public:
   std::string_view name() const override { return "import"; }
   std::string_view summary() const override {
-    return "Write a recording of another profiler as a trace file of Headway";
+    return "Convert another profiler's recording to a Headway trace file";
   }
   std::vector<Example> examples() const override {
-    return {{"headway import trace.json.gz -o run.sqlite", "a profile of PyTorch"},
-            {"headway import report.sqlite -o run.sqlite --force", "an export of Nsight Systems"}};
+    return {{"headway import trace.json.gz -o run.sqlite", "a PyTorch profile"},
+            {"headway import report.sqlite -o run.sqlite --force", "an Nsight Systems export"}};
   }
 
   void declare(CLI::App& app) override {

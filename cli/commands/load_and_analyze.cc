@@ -24,10 +24,10 @@ namespace headway::cli {
 
 void AnalysisInput::declare_options(CLI::App& app) {
   app.add_option("--step-range", options_.steps.range,
-                 "Name of the NVTX range that is a training step; a final '*' matches any ending")
+                 "Name of the NVTX range of a training step; a final '*' matches any ending")
       ->type_name("NAME");
   app.add_option("--skip-steps", options_.steps.skip,
-                 "Leave out this many steps at the start instead of detecting warm-up")
+                 "Exclude this many warm-up steps instead of detecting warm-up")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
 }
@@ -78,8 +78,8 @@ void make_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (!std::filesystem::is_directory(path))
-    fail_usage("{}: cannot be made a folder: {}.", path,
-               error ? error.message() : std::string("a file of that name is in the way"));
+    fail_usage("{}: cannot create the folder: {}.", path,
+               error ? error.message() : std::string("a file of that name exists"));
 }
 
 std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>& traces,
@@ -135,7 +135,7 @@ void write_output(const std::string& path, const std::string& text) {
   // A report tells as much of a program as its trace: nobody else may read it, unless its owner has
   // said so of the file that it replaces.
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) fail_usage("{}: cannot be written: {}.", path, system_error_text(errno));
+  if (fd < 0) fail_usage("{}: cannot write: {}.", path, system_error_text(errno));
   int code = 0;
   for (std::string_view rest = text; !rest.empty() && code == 0;) {
     const ssize_t written = ::write(fd, rest.data(), rest.size());
@@ -143,7 +143,7 @@ void write_output(const std::string& path, const std::string& text) {
     if (written < 0 && errno != EINTR) code = errno;
   }
   if (::close(fd) != 0 && code == 0) code = errno;
-  if (code != 0) fail_usage("{}: cannot be written: {}.", path, system_error_text(code));
+  if (code != 0) fail_usage("{}: cannot write: {}.", path, system_error_text(code));
 }
 
 }  // namespace headway::cli

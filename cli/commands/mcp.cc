@@ -25,14 +25,13 @@ class Mcp final : public Command {
   }
   std::vector<Example> examples() const override {
     return {{"headway mcp < requests.jsonl",
-             "one JSON-RPC message a line; assistants start it themselves"}};
+             "one JSON-RPC message per line; assistants start it themselves"}};
   }
 
   void declare(CLI::App& app) override {
     app.footer(
-        "Speaks JSON-RPC on standard input and output; ends with its input. An assistant starts "
-        "it: "
-        "the command is `headway`, its argument `mcp`.");
+        "Speaks JSON-RPC on standard input and output, and ends with its input. An assistant "
+        "starts it: command `headway`, argument `mcp`.");
   }
 
   int run() override {

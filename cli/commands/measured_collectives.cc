@@ -86,7 +86,7 @@ std::vector<MeasuredCollective> read_collectives(const std::string& json, std::s
   try {
     const Json root = Json::parse(json);
     if (root.at("schema") != "headway.collectives" || root.at("version") != 1)
-      fail_input("{}: --measure-collectives: it is of another version than this headway.",
+      fail_input("{}: --measure-collectives: its version differs from this headway.",
                  escape_terminal(from));
     for (const auto& [kind, rows] : root.at("kinds").items()) {
       std::vector<calibrate::SizeTimes> sizes;
@@ -99,8 +99,7 @@ std::vector<MeasuredCollective> read_collectives(const std::string& json, std::s
       one.ranks = root.at("ranks").get<std::int32_t>();
     }
   } catch (const Json::exception&) {
-    fail_input("{}: --measure-collectives gave something else than its JSON.",
-               escape_terminal(from));
+    fail_input("{}: --measure-collectives did not print the expected JSON.", escape_terminal(from));
   }
   return result;
 }
@@ -111,9 +110,9 @@ void add_collectives(const std::filesystem::path& folder, MeasuredHost& host) {
     host.absent.push_back({MachineFigure::kHostCollective, why});
   };
   if (measured_ranks(host.processors).empty())
-    return absent("ranks need two processors, this machine has one");
+    return absent("ranks need two processors; this machine has one");
   if (::access(trainer.c_str(), X_OK) != 0)
-    return absent(fmt::format("{} is not there, whose ranks measure it", trainer));
+    return absent(fmt::format("{}, which runs the ranks, is missing", trainer));
   std::string why;
   for (const Backend& backend : kBackends) {
     const std::string its = measure(trainer, backend, host.processors, host.collectives);

@@ -58,7 +58,7 @@ std::vector<PastRun> past_runs(const std::filesystem::path& folder, std::string_
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
     if (entry.path().extension() == ".sqlite") files.push_back(entry.path());
-  if (error) fail_usage("{}: cannot be read: {}.", folder.string(), error.message());
+  if (error) fail_usage("{}: cannot read: {}.", folder.string(), error.message());
   std::ranges::sort(files);
   std::vector<PastRun> runs;
   std::string left_out;
@@ -74,7 +74,7 @@ std::vector<PastRun> past_runs(const std::filesystem::path& folder, std::string_
       predict(analyzed);
       runs.push_back(past_run(file, analyzed));
     } catch (const Error& problem) {
-      left_out += fmt::format("headway: left out: {}\n", escape_terminal(problem.what()));
+      left_out += fmt::format("headway: skipped: {}\n", escape_terminal(problem.what()));
     }
   }
   progress.reset();

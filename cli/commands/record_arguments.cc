@@ -53,57 +53,53 @@ void RecordArguments::declare(CLI::App& app, const std::string& command) {
                  "Trace file to write. Default: the first free of run.sqlite, run-2.sqlite, …")
       ->type_name("FILE");
   app.add_option("--name", options_.name,
-                 "Call the run so: `headway history` compares runs of one name")
+                 "Name of the run: `headway history` compares runs of one name")
       ->type_name("NAME");
-  app.add_flag("--force", options_.force,
-               "Replace the trace file if it exists, once the command runs");
+  app.add_flag("--force", options_.force, "Replace an existing trace file when the command starts");
   app.add_flag("--keep-arguments", options_.keep_arguments,
-               "Store passwords and tokens on command lines; without it they are ***");
-  app.add_flag("--quiet", options_.quiet, "Print nothing but errors");
+               "Keep passwords and tokens on command lines (default: replaced by ***)");
+  app.add_flag("--quiet", options_.quiet, "Print only errors");
   app.add_option("--sample-hz", options_.sample_hz,
-                 "Samples a second of CPU, memory and I/O of each process; 0: none")
+                 "Samples per second of each process's CPU, memory and I/O; 0: none")
       ->type_name("N")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   app.add_option("--counter-rate", options_.counter_hz,
-                 "Samples a second of each GPU's use, memory, clocks, power and links; 0: none")
+                 "Samples per second of each GPU's use, memory, clocks, power and links; 0: none")
       ->type_name("N")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   app.add_option("--wait", wait_,
-                 "Whom to wait for: 'all' processes that the command starts, or the 'primary' "
-                 "one only")
+                 "Processes to wait for: 'all' that the command starts, or only the 'primary' one")
       ->check(CLI::IsMember({"all", "primary"}))
       ->capture_default_str();
   app.add_option("--clock", clock_,
-                 "Clock of the events: 'tsc' (the processor's counter, cheaper), 'realtime', or "
-                 "'auto': tsc where it can be trusted")
+                 "Event clock: 'tsc' (processor counter, cheaper), 'realtime', or 'auto': tsc "
+                 "where reliable")
       ->check(CLI::IsMember({"auto", "tsc", "realtime"}))
       ->capture_default_str();
   app.add_option("--nvtx", nvtx_, "Record NVTX ranges")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
   app.add_flag("--io", options_.io,
-               "Record calls on files (open, read, write, map): times, bytes, paths");
-  app.add_option("--cuda", cuda_,
-                 "Record kernels, copies, waits and API calls of CUDA through CUPTI")
+               "Record file calls (open, read, write, map): times, bytes, paths");
+  app.add_option("--cuda", cuda_, "Record CUDA kernels, copies, waits and API calls through CUPTI")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
   app.add_option("--cuda-graph", cuda_graph_,
-                 "CUDA graphs: every 'node', or each launch of a 'graph' as one op, which costs "
-                 "the program less")
+                 "CUDA graphs: every 'node', or one op per 'graph' launch (cheaper)")
       ->check(CLI::IsMember({"node", "graph"}))
       ->capture_default_str();
   app.add_flag("--cuda-memory", options_.cuda.memory,
-               "Record each allocation and release of CUDA memory, and its pools");
+               "Record each allocation and release of CUDA memory, and memory pools");
   app.add_flag("--cuda-latency", options_.cuda.latency,
-               "Record when kernels were queued and submitted, which costs the program more");
+               "Record queue and submit times of kernels (slows the program more)");
   app.add_flag("--nccl-profiler", options_.nccl_profiler,
-               "Record what NCCL tells a profiler plugin: sequence numbers, algorithm, protocol");
+               "Record NCCL profiler events: sequence numbers, algorithm, protocol");
   app.add_flag("--pytorch{on}", options_.pytorch,
-               "Record what an unmodified PyTorch program does: steps, waits for input, loader "
-               "workers, modules, backward, optimizers; 'ops': each op, forward and backward, too; "
-               "'auto': like 'on' as soon as the program imports torch")
+               "Record unmodified PyTorch programs: steps, input waits, loader workers, modules, "
+               "backward, optimizers; 'ops': also each op, forward and backward; 'auto': 'on' if "
+               "the program imports torch")
       ->type_name("[=auto|on|ops|off]")
       ->check(CLI::IsMember({"auto", "on", "ops", "off"}))
       ->default_str("auto");
@@ -132,33 +128,32 @@ record::RecordOptions RecordArguments::options() const {
 }
 
 void RecordArguments::declare_scope(CLI::App& app) {
-  constexpr const char* kGroup = "WHAT OF THE RUN IS RECORDED";
+  constexpr const char* kGroup = "RECORDING SCOPE";
   record::ScopeTexts& scope = options_.scope;
   auto add = [&](const char* name, std::string& target, const char* type, const char* help) {
     return app.add_option(name, target, help)->type_name(type)->group(kGroup);
   };
-  add("--delay", scope.delay, "S", "Leave out the first S seconds");
+  add("--delay", scope.delay, "S", "Skip the first S seconds");
   add("--duration", scope.duration, "S",
-      "End the recording after S seconds; the command runs on unrecorded");
-  add("--steps", scope.steps, "A:B", "Only these steps, by number, both included: 10:20, 10:, 7");
+      "End the recording after S seconds; the command continues unrecorded");
+  add("--steps", scope.steps, "A:B", "Only these steps, by number, inclusive: 10:20, 10:, 7");
   add("--sample-steps", scope.sample_steps, "K:N", "Only the first K of every N steps");
   add("--step-range", scope.step_range, "NAME",
-      "Name of the ranges that are steps, 'train*' for any ending. Default: those that say that "
-      "they are, else those named like one");
+      "Name of the step ranges, 'train*' for any ending. Default: declared steps, else ranges "
+      "named like steps");
   add("--capture-range", scope.capture_range, "RANGE",
       "Only while this is open: nvtx:NAME, nvtx:NAME@DOMAIN, or cuda-profiler (from "
       "cudaProfilerStart to cudaProfilerStop)");
   add("--ring", scope.ring, "S", "Only the last S seconds before the command ends");
-  add("--max-size", scope.max_size, "SIZE",
-      "End the recording when the file has this size: 500MB, 2GiB");
+  add("--max-size", scope.max_size, "SIZE", "End the recording at this file size: 500MB, 2GiB");
   add("--ranks", scope.ranks, "LIST", "Only processes of these ranks: 0, 0,8, 0-3");
   add("--include-children", scope.children, "on|off",
-      "off: only the command itself, not what it starts")
+      "off: only the command itself, not its child processes")
       ->check(CLI::IsMember({"on", "off"}))
       ->default_str("on");
-  app.add_option("--kill", kill_,
-                 "Signal for the command when the recording ends before it: none, sigint, sigterm "
-                 "or sigkill")
+  app.add_option(
+         "--kill", kill_,
+         "Signal sent to the command if the recording ends first: none, sigint, sigterm or sigkill")
       ->type_name("SIGNAL")
       ->check(CLI::IsMember({"none", "sigint", "sigterm", "sigkill"}))
       ->group(kGroup)

@@ -24,7 +24,7 @@ class Folder {
     std::string name =
         (std::filesystem::temp_directory_path() / "headway-calibrate-XXXXXX").string();
     if (!::mkdtemp(name.data()))
-      fail_internal("{}: cannot be made: {}", name, system_error_text(errno));
+      fail_internal("{}: cannot create: {}", name, system_error_text(errno));
     path_ = name;
   }
   ~Folder() {
@@ -76,8 +76,8 @@ void take_delays(const trace::Trace& trace, MeasuredDevice& device) {
             : &(devices[static_cast<std::size_t>(found - trace.devices.begin())].*member);
     if (!delay || delay->samples == 0 || delay->p50.ns <= 0)
       device.absent.push_back({figure,
-                               "the recording of the launches does not show it: CUPTI was "
-                               "not found, or not allowed (`headway doctor`)"});
+                               "the recording does not contain the launches: CUPTI is missing or "
+                               "not permitted (`headway doctor`)"});
     else
       device.figures[figure] =
           FigureValue{static_cast<double>(delay->p5.ns), static_cast<double>(delay->p50.ns),

@@ -66,8 +66,8 @@ std::string tables_page() {
 
 std::string losses_page() {
   std::string out = header("losses", "Loss counters",
-                           "Nothing is dropped silently: each of these is counted in "
-                           "`HEADWAY_LOSS` or by the reader, and printed first.");
+                           "Nothing is dropped silently: `HEADWAY_LOSS` or the reader counts each "
+                           "of these and prints it first.");
   out += "\n| counter | severity | meaning |\n| --- | --- | --- |\n";
   for (const auto& loss : trace::loss_declarations())
     out += fmt::format("| {} | {} | {} |\n", loss.name, trace::severity_name(loss.severity),
@@ -85,11 +85,11 @@ std::string meta_page() {
 }
 
 std::string classes_page() {
-  std::string out = header("time-classes", "Classes of a step's time",
-                           "Every nanosecond of a step on a device has exactly one class; the "
-                           "classes sum to the step. Busy time goes to the first class that runs; "
-                           "idle time to the *binding constraint* of the op that ends it: what "
-                           "that op was still waiting for.");
+  std::string out =
+      header("time-classes", "Classes of a step's time",
+             "Every nanosecond of a device's step has exactly one class, so the classes sum to the "
+             "step. Busy time belongs to the first class that runs. Idle time belongs to the "
+             "*binding constraint* of the next op: what that op was waiting for.");
   out += "\n| class | label | meaning |\n| --- | --- | --- |\n";
   for (const auto& c : analyzer::time_classes())
     out += fmt::format("| `{}` | {} | {} |\n", c.id, c.label, cell(c.doc));
@@ -99,8 +99,8 @@ std::string classes_page() {
 std::string rules_page() {
   std::string out =
       header("rules", "Rules",
-             "A rule answers *found*, *fine* or *cannot tell*. Formula, falsification and known "
-             "false positives stand at the head of its file in `analyzer/rules/`.");
+             "A rule answers *found*, *fine* or *cannot tell*. The head comment of each file in "
+             "`analyzer/rules/` has formula, falsification and known false positives.");
   out += "\n| rule | fires on |\n| --- | --- |\n";
   for (const analyzer::Rule* rule : analyzer::all_rules())
     out += fmt::format("| `{}` | {} |\n", rule->id, cell(rule->fires_on));
@@ -108,17 +108,15 @@ std::string rules_page() {
 }
 
 std::string fixes_page() {
-  std::string out = header("fixes", "Fixes that can be predicted",
-                           "For `headway whatif` and for the findings of the rule ([user "
-                           "guide](../user-guide/whatif.md)). "
-                           "*Structural* ones take waits or tasks away, *modelled* ones give new "
-                           "durations by a formula, a "
-                           "*ceiling* is the most that any fix of its kind could gain. *Doubt*: "
-                           "how far the formula may be off, "
-                           "as a share of the gain; it widens the interval. How far they are off: "
-                           "[accuracy](../accuracy.md).");
+  std::string out =
+      header("fixes", "Fixes that can be predicted",
+             "For `headway whatif` and for the rule's findings ([user "
+             "guide](../user-guide/whatif.md)). *Structural* fixes remove waits or tasks; "
+             "*modelled* fixes compute new durations; a *ceiling* is the largest possible gain of "
+             "its kind. *Doubt*: the formula's possible error as a share of the gain; it widens "
+             "the interval. Measured errors: [accuracy](../accuracy.md).");
   out +=
-      "\n| fix | for | kind | doubt | what is changed | what no recording shows | headway-train |\n"
+      "\n| fix | for | kind | doubt | what changes | unknown from a recording | headway-train |\n"
       "| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const analyzer::Fix* fix : analyzer::all_fixes())
     out += fmt::format("| `{}` | {} | {} | {:.0f} % | {} | {} | {} |\n", fix->id, fix->rule,
@@ -146,8 +144,8 @@ std::string budgets_page() {
 
 std::string stats_page() {
   std::string out = header("stats", "Tables of headway stats",
-                           "`headway stats TRACE TABLE`; with `--format csv` or `json` the columns "
-                           "carry raw numbers in the unit of their name.");
+                           "`headway stats TRACE TABLE`. With `--format csv` or `json`, columns "
+                           "contain raw numbers in the unit of their name.");
   out += "\n| table | what it shows | over what |\n| --- | --- | --- |\n";
   for (const analyzer::TableDeclaration& table : analyzer::table_declarations())
     out += fmt::format("| `{}` | {} | {} |\n", table.id, cell(table.doc), cell(table.over));

@@ -27,7 +27,7 @@ class ReportCommand final : public Command {
  public:
   std::string_view name() const override { return "report"; }
   std::string_view summary() const override {
-    return "Say where each step's time went, what holds it back, and what to do";
+    return "Show where each step's time went, what limits it, and what to change";
   }
   std::vector<Example> examples() const override {
     return {{"headway report run.sqlite", "the verdict on one screen"},
@@ -37,15 +37,15 @@ class ReportCommand final : public Command {
   }
 
   void declare(CLI::App& app) override {
-    app.add_option("trace", traces_,
-                   "Trace file, or those of all ranks of a job: several files, a folder, or a "
-                   "quoted pattern")
+    app.add_option(
+           "trace", traces_,
+           "Trace file, or all ranks of a job: several files, a folder, or a quoted pattern")
         ->required()
         ->type_name("TRACE");
     app.add_option("-o,--output", outputs_,
-                   "Write to FILE instead of the terminal; may be repeated. The format follows "
-                   "from .txt, .md, .json, .html, .xml (JUnit), .sarif, .csv; a folder or a name "
-                   "that ends with / gets every table as CSV")
+                   "Write to FILE instead of the terminal; may be repeated. Formats by name: .txt, "
+                   ".md, .json, .html, .xml (JUnit), .sarif, .csv. A folder, or a name ending in "
+                   "/, gets every table as CSV")
         ->type_name("FILE")
         ->allow_extra_args(false);
     app.add_option("--format", format_,
@@ -55,12 +55,10 @@ class ReportCommand final : public Command {
         ->check(CLI::IsMember(analyzer::report_format_names()));
     app.add_flag("--json", json_, "Same as --format json");
     app.add_flag("--full", full_,
-                 "Print the whole report with its tables; without it the terminal gets the verdict "
-                 "on one screen");
-    app.add_option(
-           "--predict", predict_,
-           "Judge findings by replaying the steps without them: yes, or no for the rules' own "
-           "figures; auto is yes")
+                 "Print the whole report with its tables; default on a terminal: one screen");
+    app.add_option("--predict", predict_,
+                   "Judge findings by replaying the steps without them: yes, no (the rules' own "
+                   "figures), or auto (yes)")
         ->type_name("WHEN")
         ->check(CLI::IsMember({"auto", "yes", "no"}))
         ->capture_default_str();
@@ -69,7 +67,7 @@ class ReportCommand final : public Command {
         ->type_name("N")
         ->capture_default_str();
     app.add_option("--width", width_,
-                   "Columns of the text; 0: those of the terminal, 110 where there is none")
+                   "Text width in columns; 0: the terminal's width, or 110 without a terminal")
         ->type_name("N")
         ->capture_default_str()
         ->check(CLI::Range(0, 1000));
@@ -129,8 +127,7 @@ class ReportCommand final : public Command {
     analyzer::ScreenOptions style = screen_style();
     style.width = options_.text_width;
     show("-", analyzer::render_screen(analyzed.trace, analyzed.analysis, style) +
-                  "\nMore      --full: the whole report; -o report.html: a page to pass "
-                  "on\n");
+                  "\nMore      --full: the whole report; -o report.html: a page to share\n");
   }
 
   static bool is_folder(const std::string& output) {
@@ -147,9 +144,8 @@ class ReportCommand final : public Command {
     if (output == "-") return *analyzer::report_format(format_);
     if (auto format = analyzer::report_format_of_file(output)) return *format;
     fail_usage(
-        "-o {0}: cannot tell the format from the name; use .txt, .md, .json, .html, .xml, .sarif "
-        "or "
-        ".csv, or a folder ('{0}/') for every table as CSV.",
+        "-o {0}: unknown format; use .txt, .md, .json, .html, .xml, .sarif or .csv, or a folder "
+        "('{0}/') for every table as CSV.",
         output);
   }
 

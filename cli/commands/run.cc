@@ -36,13 +36,13 @@ class Run final : public Command {
  public:
   std::string_view name() const override { return "run"; }
   std::string_view summary() const override {
-    return "Run a command, record it, and say what holds its steps back";
+    return "Run a command, record it, and show what limits its steps";
   }
   std::vector<Example> examples() const override {
     return {
         {"headway run -- python3 train.py", "record it, then the verdict on one screen"},
         {"headway run --live -- torchrun --nproc-per-node 8 train.py",
-         "a panel while it runs; all ranks in one file"},
+         "a live panel; all ranks in one file"},
         {"headway run --name baseline -o base.sqlite -- ./train", "a name for `headway history`"}};
   }
 
@@ -50,9 +50,8 @@ class Run final : public Command {
     arguments_.declare(app, "run");
     app.add_flag("!--no-html", html_, "Write no HTML report beside the trace");
     app.add_flag("--live{0}", live_,
-                 "Follow the run in a panel at the foot of the terminal, or as a line every 10 s "
-                 "where standard error is no terminal; with a number: refreshed every so many "
-                 "seconds")
+                 "Show a live panel at the bottom of the terminal, or a line every 10 s without a "
+                 "terminal; with a number: refresh interval in seconds")
         ->type_name("[=SECONDS]")
         ->default_str("");
     calibration_.declare(app);
@@ -126,8 +125,8 @@ class Run final : public Command {
                                   escape_terminal(page),
                                   record::shell_word(escape_terminal(file.string()))));
     if (one_of_many)
-      write_output("-", fmt::format("Ranks     this is one of {}: give `headway report` the files "
-                                    "of all to compare them\n",
+      write_output("-", fmt::format("Ranks     this is one of {}: give all ranks' files to "
+                                    "`headway report` to compare them\n",
                                     *job.world_size));
   }
 

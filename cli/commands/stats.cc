@@ -65,38 +65,37 @@ class StatsCommand final : public Command {
 
   void declare(CLI::App& app) override {
     std::string list = names_of(analyzer::table_declarations());
-    app.add_option("trace", trace_,
-                   "Trace file, or a folder or quoted pattern with those of all ranks")
+    app.add_option("trace", trace_, "Trace file, or all ranks as a folder or quoted pattern")
         ->required()
         ->type_name("TRACE");
     app.add_option("tables", tables_,
-                   fmt::format("Tables to print, all that have rows by default: {}. Reports of "
-                               "Nsight Systems, with its columns: {}",
+                   fmt::format("Tables to print; default: all with rows: {}. Reports of Nsight "
+                               "Systems, with its columns: {}",
                                list, names_of(analyzer::nsys_table_declarations())))
         ->type_name("TABLE");
-    app.add_option("--steps", steps_, "Only these steps, by number, both included: 10:20, 10:, 7")
+    app.add_option("--steps", steps_, "Only these steps, by number, inclusive: 10:20, 10:, 7")
         ->type_name("A:B");
     app.add_option("--rank", filter_.ranks, "Only this rank; may be repeated or 0,1,2")
         ->type_name("RANK")
         ->delimiter(',')
         ->allow_extra_args(false);
     app.add_option("--range", filter_.range,
-                   "Only what happened inside ranges of this name; * and ? stand for anything")
+                   "Only events inside ranges of this name; * and ? are wildcards")
         ->type_name("NAME");
-    app.add_option("--op", filter_.op, "Only the work of ops of this name; * and ? as above")
+    app.add_option("--op", filter_.op, "Only work of ops of this name; * and ? are wildcards")
         ->type_name("NAME");
     app.add_flag("--keep-numbers", keep_numbers_,
-                 "Keep ranges apart whose names differ in a number only (else 'step #')");
-    app.add_option("--sql", sql_,
-                   "Run a query on the SQLite file instead; it can only read (tables: "
-                   "docs/reference/tables.md)")
+                 "Keep numbered range names apart (default: grouped as 'step #')");
+    app.add_option(
+           "--sql", sql_,
+           "Run a read-only query on the SQLite file instead (tables: docs/reference/tables.md)")
         ->type_name("QUERY");
     app.add_option("--sql-timeout", sql_seconds_, "Stop the query after this time")
         ->type_name("SECONDS")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
     app.add_option("--format", format_,
-                   "text, csv, markdown or json (default: as -o's name ends, else text)")
+                   "text, csv, markdown or json (default: by -o's name, else text)")
         ->type_name("FORMAT")
         ->check(CLI::IsMember({"text", "csv", "markdown", "json"}));
     app.add_flag("--json", json_, "Same as --format json");
@@ -104,8 +103,7 @@ class StatsCommand final : public Command {
                    "Rows shown of each table; 0 shows all (CSV and JSON always have all)")
         ->type_name("N")
         ->capture_default_str();
-    app.add_flag("--all", all_,
-                 "Every table that has rows, each into its own file of the folder -o");
+    app.add_flag("--all", all_, "Write every table that has rows to its own file in folder -o");
     app.add_option("-o,--output", output_, "Write to FILE (with --all: into FOLDER) instead")
         ->type_name("PATH");
     input_.declare_options(app);
@@ -116,7 +114,7 @@ class StatsCommand final : public Command {
     if (!sql_.empty()) return run_query();
     if (all_ && output_ == "-")
       fail_usage(
-          "--all writes one file for each table; say where, e.g. `headway stats {} --all -o "
+          "--all writes one file per table; choose the folder, e.g. `headway stats {} --all -o "
           "tables`.",
           trace_);
     std::vector<const TableDeclaration*> chosen = choose();
@@ -161,7 +159,7 @@ class StatsCommand final : public Command {
 
   int run_query() {
     if (!tables_.empty() || all_ || filter_.any() || !steps_.empty())
-      fail_usage("--sql stands alone: tables and filters do not apply to a query.");
+      fail_usage("--sql excludes tables and filters.");
     Table table = as_table(run_sql());
     if (format_ == "text" || format_ == "markdown") name_nulls(table);
     std::size_t rows = rows_ == 0 ? SIZE_MAX : rows_;
@@ -245,9 +243,8 @@ class StatsCommand final : public Command {
     }
     if (format_ == "csv" && tables.size() != 1) {
       fail_usage(
-          "CSV holds one table; name it, e.g. `headway stats {} kernels --format csv`, "
-          "or "
-          "write all with --all -o FOLDER.",
+          "CSV holds one table; name it, e.g. `headway stats {} kernels --format csv`, or write "
+          "all with --all -o FOLDER.",
           trace_);
     }
     std::string out;

@@ -40,7 +40,7 @@ double parse_time(std::string_view option, const std::string& text) {
   const double factor = unit == "m" ? 60 : unit == "h" ? 3600 : unit.empty() || unit == "s" ? 1 : 0;
   constexpr double kMost = 7 * 24 * 3600.0;
   if (code != std::errc() || factor == 0 || !(value >= 0 && value * factor <= kMost))
-    fail_usage("{} {}: expected a time of at most a week, such as 90s, 5m or 1h.", option,
+    fail_usage("{} {}: expected a time up to one week, such as 90s, 5m or 1h.", option,
                escape_terminal(text));
   return value * factor;
 }
@@ -66,8 +66,7 @@ class Tune final : public Command {
  public:
   std::string_view name() const override { return "tune"; }
   std::string_view summary() const override {
-    return "Search the arguments of a command for the fastest step, by runs that predictions "
-           "choose";
+    return "Find the fastest settings of a command by measured runs, guided by predictions";
   }
   std::vector<Example> examples() const override {
     return {{"headway tune --vary '--num-workers=0,2,4' --vary '--pin-memory' --runs 6 -- python3 "
@@ -100,40 +99,38 @@ class Tune final : public Command {
         "list.\n"
         "Of headway-train without --vary: its own switches, but none that changes what is "
         "computed.");
-    app.add_option("--vary", vary_,
-                   "What may change, and between which values; may be repeated. See below")
+    app.add_option("--vary", vary_, "Settings to vary and their values; may be repeated. See below")
         ->type_name("ARGUMENT=VALUES")
         ->allow_extra_args(false);
     app.add_option("--runs", runs_,
-                   "At most so many runs. Default: with --vary 20, else any number")
+                   "Maximum number of runs. Default: 20 with --vary, else unlimited")
         ->type_name("N")
         ->check(CLI::Range(2, 100000));
-    app.add_option("--budget", budget_,
-                   "Time for the whole search: 90s, 5m, 1h. Default: with --vary any time, else 5m")
+    app.add_option(
+           "--budget", budget_,
+           "Time for the whole search: 90s, 5m, 1h. Default: unlimited with --vary, else 5m")
         ->type_name("TIME");
     app.add_option("--steps", steps_,
-                   "Training steps of each run; a command of --vary is ended (SIGTERM) after "
-                   "them. Default: with --vary whole runs, else 60")
+                   "Training steps per run; with --vary, the command is ended (SIGTERM) after "
+                   "them. Default: whole runs with --vary, else 60")
         ->type_name("N")
         ->check(CLI::Range(10, 1000000));
     app.add_option("--duration", duration_,
-                   "With --vary: end each run (SIGTERM) after so long: 30s")
+                   "With --vary: end each run (SIGTERM) after this time: 30s")
         ->type_name("TIME");
     app.add_option("--step-range", step_range_,
-                   "With --vary: name of the ranges that are steps, 'train*' for any ending")
+                   "With --vary: name of the step ranges, 'train*' for any ending")
         ->type_name("NAME");
-    app.add_option(
-           "--repeat", repeat_,
-           "Runs of each setting (--vary; default 1) or of each side of a comparison (default "
-           "3; simulated runs repeat exactly and need one)")
+    app.add_option("--repeat", repeat_,
+                   "Runs per setting (--vary; default 1) or per side of a comparison (default 3; "
+                   "one for simulated runs, which repeat exactly)")
         ->type_name("K")
         ->check(CLI::Range(1, 100));
     app.add_option("--only", options_.only, "Without --vary: change only these switches")
         ->type_name("SWITCH")
         ->delimiter(',');
-    app.add_option(
-           "--allow", options_.allow,
-           "Without --vary: change these, too, though they change the arithmetic: precision")
+    app.add_option("--allow", options_.allow,
+                   "Without --vary: also change these arithmetic settings: precision")
         ->type_name("SWITCH")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -164,10 +161,9 @@ class Tune final : public Command {
     if (json_.empty() || json_ == "-") return;
     const std::filesystem::path folder = std::filesystem::path(json_).parent_path();
     if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
-      fail_usage("--json {}: cannot be written: {}.", escape_terminal(json_),
-                 system_error_text(errno));
+      fail_usage("--json {}: cannot write: {}.", escape_terminal(json_), system_error_text(errno));
     if (std::filesystem::is_directory(json_))
-      fail_usage("--json {}: this is a folder; expected a file.", escape_terminal(json_));
+      fail_usage("--json {}: is a folder; expected a file.", escape_terminal(json_));
   }
 
   int tune_trainer(const std::filesystem::path& self) {
@@ -198,11 +194,12 @@ class Tune final : public Command {
   int tune_command(const std::filesystem::path& self) {
     if (!options_.only.empty() || !options_.allow.empty())
       fail_usage(
-          "--only and --allow are for headway-train without --vary: what --vary names may change.");
+          "--only and --allow apply to headway-train without --vary: --vary itself lists the "
+          "settings.");
     if (command_.empty())
       fail_usage(
-          "There is no command to tune. Expected: headway tune --vary '--num-workers=0,2,4' -- "
-          "COMMAND [ARGUMENT]...");
+          "No command to tune. Expected: headway tune --vary '--num-workers=0,2,4' -- COMMAND "
+          "[ARGUMENT]...");
     const tune::VariedCommand varied(
         command_, vary_, [](const char* name) -> const char* { return std::getenv(name); });
     options_.grid = true;

@@ -37,7 +37,7 @@ class ViewCommand final : public Command {
  public:
   std::string_view name() const override { return "view"; }
   std::string_view summary() const override {
-    return "Open a trace in the timeline, or make a picture of it";
+    return "Open a trace in the timeline, or export a picture of it";
   }
   /// headway-gui prints them, as it prints the options.
   std::vector<Example> examples() const override { return {}; }
@@ -47,7 +47,7 @@ class ViewCommand final : public Command {
     app.formatter(std::make_shared<ViewFormatter>());
     app.set_help_flag();  // --help too is for the program
     app.prefix_command();
-    app.footer("Every argument is for headway-gui: see `headway view --help`.");
+    app.footer("All arguments are passed to headway-gui: see `headway view --help`.");
   }
 
   int run() override {
@@ -58,12 +58,12 @@ class ViewCommand final : public Command {
     arguments.push_back(nullptr);
     for (const std::string& place : places()) {
       ::execvp(place.c_str(), arguments.data());
-      if (errno != ENOENT) fail_usage("{}: cannot be started: {}.", place, std::strerror(errno));
+      if (errno != ENOENT) fail_usage("{}: cannot start: {}.", place, std::strerror(errno));
     }
     fail_usage(
         "headway-gui is not installed. Install the wheel (pip install headway_gui-*.whl) or the "
-        "Debian package (apt install ./headway-gui_*.deb) that scripts/build_packages.sh makes, or "
-        "build with -DHEADWAY_GUI=ON. Without it: `headway report TRACE -o report.html`.");
+        "Debian package (apt install ./headway-gui_*.deb) from scripts/build_packages.sh, or build "
+        "with -DHEADWAY_GUI=ON. Without it: `headway report TRACE -o report.html`.");
   }
 
  private:

@@ -37,7 +37,7 @@ void restore_after_crashes() {
 class Watch final : public Command {
  public:
   std::string_view name() const override { return "watch"; }
-  std::string_view summary() const override { return "Follow a run that is being recorded"; }
+  std::string_view summary() const override { return "Follow a run while it is recorded"; }
   std::vector<Example> examples() const override {
     return {{"headway watch run.sqlite", "from another terminal; the file may not exist yet"},
             {"headway watch run.sqlite --prometheus 9464",
@@ -48,26 +48,24 @@ class Watch final : public Command {
     app.add_option("trace", trace_, "Trace file; it may not exist yet")
         ->required()
         ->type_name("TRACE");
-    app.add_option(
-           "--interval", seconds_,
-           "Seconds between two refreshes. Default: 1 on a terminal, 10 for the plain lines "
-           "elsewhere")
+    app.add_option("--interval", seconds_,
+                   "Refresh interval in seconds. Default: 1 on a terminal, else 10")
         ->type_name("SECONDS")
         ->check(CLI::Range(0.1, 86400.0));
-    app.add_option("--last", last_, "Steps that the present step cost and its shares are over")
+    app.add_option("--last", last_, "Number of latest steps for the current step cost and shares")
         ->type_name("N")
         ->check(CLI::Range(3, 100000))
         ->capture_default_str();
     app.add_option("--prometheus", prometheus_,
-                   "Also serve the figures on http://HOST:PORT/metrics in Prometheus' text format, "
-                   "to this machine only unless a host is given; port 0 takes a free one")
+                   "Also serve the figures on http://HOST:PORT/metrics in Prometheus text format; "
+                   "only to this machine unless HOST is given; port 0 takes a free one")
         ->type_name("[HOST:]PORT");
     input_.declare_options(app);
   }
 
   int run() override {
     if (std::filesystem::is_directory(trace_))
-      fail_usage("{}: is a folder; name the trace of one rank, or the one that holds all.", trace_);
+      fail_usage("{}: is a folder; name the trace of one rank, or the one with all ranks.", trace_);
     const live::DisplaySignals signals;
     live::FollowOptions options;
     options.file = trace_;

@@ -25,7 +25,7 @@ class WhatIfCommand final : public Command {
  public:
   std::string_view name() const override { return "whatif"; }
   std::string_view summary() const override {
-    return "Predict what each fix would gain, by replaying the recorded run with it";
+    return "Predict each fix's gain by replaying the recorded run with it";
   }
   std::vector<Example> examples() const override {
     return {
@@ -35,38 +35,36 @@ class WhatIfCommand final : public Command {
   }
 
   void declare(CLI::App& app) override {
-    app.add_option("trace", traces_,
-                   "Trace file, or those of all ranks of a job: several files, a folder, or a "
-                   "quoted pattern")
+    app.add_option(
+           "trace", traces_,
+           "Trace file, or all ranks of a job: several files, a folder, or a quoted pattern")
         ->required()
         ->type_name("TRACE");
     std::string list;
     for (const Fix* fix : analyzer::all_fixes())
       list += fmt::format("{}{}", list.empty() ? "" : ", ", fix->id);
     app.add_option("--fix", fixes_,
-                   fmt::format("Only this fix; may be repeated. All by default: {}", list))
+                   fmt::format("Only this fix; may be repeated. Default: all: {}", list))
         ->type_name("FIX")
         ->allow_extra_args(false);
     app.add_option("--scale", scalings_,
                    "Multiply the time of a class, op, kernel, call or range (class:, op:, kernel:, "
-                   "call:, range:; * and ? stand for anything), e.g. comm_transfer=0.5 or "
-                   "kernel:*gemm*=0.5; several are applied together")
+                   "call:, range:; * and ? are wildcards), e.g. comm_transfer=0.5 or "
+                   "kernel:*gemm*=0.5; may be repeated")
         ->type_name("WHAT=FACTOR")
         ->allow_extra_args(false);
-    app.add_option(
-           "--ranks", ranks_,
-           "Instead of fixes: the job with so many ranks, by a model of the collectives that is "
-           "fitted to the recorded ones; together with --scale if given")
+    app.add_option("--ranks", ranks_,
+                   "Instead of fixes: the job with this many ranks, using collective models fitted "
+                   "to the recording; combines with --scale")
         ->type_name("N")
         ->check(CLI::Range(2, 1 << 20));
     app.add_flag("--compare", compare_,
-                 "Beside each prediction, what two usual shortcuts would say: subtracting the "
-                 "exposed time, and the longest path of the recording with changed lengths");
-    app.add_option(
-           "--timeline", timeline_,
-           "Also write one step as recorded and, beside it, as predicted to FILE: JSON that "
-           "Perfetto (ui.perfetto.dev) opens. With all fixes of --fix at once, else with the one "
-           "that gains most; or with --scale and --ranks")
+                 "Also print two common shortcuts: subtracting the exposed time, and the longest "
+                 "path of the recording with changed lengths");
+    app.add_option("--timeline", timeline_,
+                   "Also write the recorded and the predicted step to FILE, as JSON for Perfetto "
+                   "(ui.perfetto.dev). With all --fix fixes together, else the best one; or with "
+                   "--scale and --ranks")
         ->type_name("FILE");
     app.add_flag("--json", json_, "Print JSON");
     app.add_option("-o,--output", output_, "Write to FILE instead of the terminal")
@@ -82,7 +80,7 @@ class WhatIfCommand final : public Command {
     analyzer::Predictor predictor(analyzed->trace, analyzed->analysis,
                                   calibration_.load(analyzed->trace));
     if (!timeline_.empty() && !predictor.missing().empty())
-      fail_input("{}: cannot predict, because {}; there is no timeline to write to {}.", named(),
+      fail_input("{}: cannot predict, because {}; no timeline is written to {}.", named(),
                  predictor.missing(), escape_terminal(timeline_));
     if (!scalings_.empty() || ranks_ > 0) return scale(predictor);
     analyzer::WhatIf result = replay(predictor, chosen);
@@ -111,7 +109,7 @@ class WhatIfCommand final : public Command {
       }
     }
     if (shown.empty())
-      fail_input("{}: there is no timeline to write to {}: no fix applies but ceilings.", named(),
+      fail_input("{}: no timeline is written to {}: only ceilings apply.", named(),
                  escape_terminal(timeline_));
     return shown;
   }
@@ -131,8 +129,8 @@ class WhatIfCommand final : public Command {
     }
     const analyzer::Together together = analyzer::together(proposed);
     if (!together.missing.empty())
-      fail_input("{}: there is no timeline to write to {}: {}.", named(),
-                 escape_terminal(timeline_), together.missing);
+      fail_input("{}: no timeline is written to {}: {}.", named(), escape_terminal(timeline_),
+                 together.missing);
     write_timeline(predictor, together.scenario, {ids, titles});
   }
   void write_timeline(const analyzer::Predictor& predictor, const analyzer::Scenario& scenario,
@@ -147,8 +145,8 @@ class WhatIfCommand final : public Command {
     for (const Fix* fix : analyzer::all_fixes()) ids.emplace_back(fix->id);
     std::string hint;
     for (const std::string& near : closest(id, ids, 1)) hint = " Did you mean '" + near + "'?";
-    fail_usage("--fix {}: there is no such fix.{} `headway whatif --help` lists them.",
-               escape_terminal(id), hint);
+    fail_usage("--fix {}: unknown fix.{} `headway whatif --help` lists them.", escape_terminal(id),
+               hint);
   }
 
   int scale(const analyzer::Predictor& predictor) const {

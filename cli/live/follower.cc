@@ -145,10 +145,10 @@ struct Follower::Work {
       figures.note = "the recorder is gone";
     } else if (disk_is_full(options.file)) {
       figures.phase = Phase::kStalled;
-      figures.note = "the disk is full: the run goes on, what it does is not recorded";
+      figures.note = "the disk is full: the run continues, but is no longer recorded";
     } else if (quiet > kStalledAfter) {
       figures.phase = Phase::kStalled;
-      figures.note = "nothing new, though the recorder runs";
+      figures.note = "no new data, although the recorder runs";
     }
   }
 

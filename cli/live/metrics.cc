@@ -62,8 +62,8 @@ class Metrics {
 
 void add_machine(Metrics& out, const MachineUse& use) {
   if (use.processes_cpu_percent)
-    out.one("headway_process_cpu_ratio", "gauge",
-            "Processors that the recorded processes keep busy.", *use.processes_cpu_percent / 100);
+    out.one("headway_process_cpu_ratio", "gauge", "Processors kept busy by the recorded processes.",
+            *use.processes_cpu_percent / 100);
   if (use.resident_bytes)
     out.one("headway_process_resident_bytes", "gauge", "Resident memory of the recorded processes.",
             *use.resident_bytes);
@@ -74,7 +74,7 @@ void add_machine(Metrics& out, const MachineUse& use) {
   out.begin("headway_gpu_busy_ratio", "gauge", "Time in which the GPU ran a kernel.");
   for (const GpuUse& gpu : use.gpus)
     out.sample(fmt::format("gpu=\"{}\"", gpu.device), gpu.busy_percent / 100);
-  out.begin("headway_gpu_memory_used_bytes", "gauge", "Memory of the GPU that is in use.");
+  out.begin("headway_gpu_memory_used_bytes", "gauge", "GPU memory in use.");
   for (const GpuUse& gpu : use.gpus)
     if (gpu.memory_bytes > 0) out.sample(fmt::format("gpu=\"{}\"", gpu.device), gpu.memory_bytes);
 }
@@ -126,21 +126,21 @@ std::string http(std::string_view status, std::string_view type, std::string_vie
 
 std::string metrics_text(const Figures& figures) {
   Metrics out;
-  out.begin("headway_run_info", "gauge", "The trace that is followed.");
+  out.begin("headway_run_info", "gauge", "The followed trace.");
   out.sample(fmt::format("file=\"{}\"", label(figures.file)), 1);
-  out.one("headway_recording", "gauge", "1 while the run is being recorded.",
+  out.one("headway_recording", "gauge", "1 during the recording, else 0.",
           figures.phase == Phase::kRunning || figures.phase == Phase::kStalled ? 1 : 0);
   if (figures.phase == Phase::kWaiting) return std::move(out).str();
-  out.one("headway_run_seconds", "gauge", "Time since the recording began.",
+  out.one("headway_run_seconds", "gauge", "Time since the start of the recording.",
           figures.elapsed.seconds());
-  out.one("headway_steps_total", "counter", "Training steps done.", figures.steps_done);
+  out.one("headway_steps_total", "counter", "Finished training steps.", figures.steps_done);
   if (figures.step_now.ns > 0 && figures.steps_now > 0) {
     out.begin("headway_step_cost_seconds", "gauge",
-              "Wall time of a step with what lies between steps, over the last steps or the run.");
+              "Step cost (including time between steps), over the last steps or the run.");
     out.sample("over=\"last\"", figures.step_now.seconds());
     if (figures.steps_run > 0) out.sample("over=\"run\"", figures.step_run.seconds());
     out.begin("headway_step_class_seconds", "gauge",
-              "What the last steps were spent on, per step; sums to their cost.");
+              "Time of the last steps by class, per step; sums to the step cost.");
     for (const analyzer::TimeClassInfo& one : analyzer::time_classes())
       out.sample(fmt::format("class=\"{}\"", one.id), figures.classes[one.time_class].seconds());
   }
@@ -152,7 +152,7 @@ std::string metrics_text(const Figures& figures) {
     for (const RankStep& rank : figures.ranks)
       out.sample(fmt::format("rank=\"{}\"", rank.rank), rank.step.seconds());
   }
-  out.one("headway_dropped_events_total", "counter", "Events that could not be recorded.",
+  out.one("headway_dropped_events_total", "counter", "Events lost by the recording.",
           figures.dropped);
   add_machine(out, figures.machine);
   return std::move(out).str();
@@ -200,10 +200,10 @@ MetricsServer::MetricsServer(const std::string& where, std::function<std::string
     if (socket >= 0) ::close(socket);
   }
   if (listening_ < 0)
-    fail_usage("--prometheus {}: cannot listen there: {}.", escape_terminal(where),
+    fail_usage("--prometheus {}: cannot listen: {}.", escape_terminal(where),
                system_error_text(error));
   if (::pipe2(stop_, O_CLOEXEC) != 0)
-    fail_internal("the system refuses a pipe: {}.", system_error_text(errno));
+    fail_internal("cannot create a pipe: {}.", system_error_text(errno));
   address_ = address_of(listening_);
   thread_ = std::thread([this] { serve(); });
 }

@@ -27,15 +27,15 @@
 namespace headway::cli::live {
 namespace {
 
-constexpr char kDraws = 'd';   ///< from here on the terminal has to be restored
-constexpr char kClosed = 'c';  ///< it has been; the processor time follows
+constexpr char kDraws = 'd';   ///< the terminal must be restored from now on
+constexpr char kClosed = 'c';  ///< it was restored; the processor time follows
 constexpr std::int64_t kPatienceNs = 3'000'000'000;
 
-/// Ends of a pipe, above the standard streams: those may be closed and would be taken.
+/// Ends of a pipe, with numbers above the standard streams: closed ones would be reused.
 std::array<int, 2> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    fail_internal("the system refuses a pipe: {}. Raise `ulimit -n`.", system_error_text(errno));
+    fail_internal("cannot create a pipe: {}. Raise `ulimit -n`.", system_error_text(errno));
   for (int& end : ends) {
     const int high = ::fcntl(end, F_DUPFD_CLOEXEC, 10);
     if (high < 0) continue;
@@ -57,7 +57,7 @@ std::string receive_name(int fd) {
   }
 }
 
-/// Descriptors of the recorder's callers stay theirs: a pipe ends when they close it.
+/// Closes inherited descriptors: a caller's pipe must end when the caller closes it.
 void leave_descriptors(int control, int status) {
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nothing >= 0) {
@@ -77,12 +77,12 @@ void run_panel(int control, int status, double seconds, const analyzer::StepOpti
   leave_descriptors(control, status);
   const DisplaySignals signals;
   ::prctl(PR_SET_NAME, "headway-live");
-  // What is recorded goes first, but a busy machine must not leave the panel far behind.
+  // The recorded program has priority, but a busy machine must not delay the panel too far.
   [[maybe_unused]] const int niceness = ::nice(10);
   const std::string file = receive_name(control);
   if (file.empty()) return;
   const std::optional<int> rank = record::launched_self().rank;
-  // Several recorders write to one terminal: one of them tells how it goes, in lines.
+  // With several recorders on one terminal, one of them prints progress lines.
   if (rank.value_or(0) > 0) {
     char c = 0;
     [[maybe_unused]] const ssize_t closed = ::read(control, &c, 1);
@@ -95,7 +95,7 @@ void run_panel(int control, int status, double seconds, const analyzer::StepOpti
   follow.steps = steps;
   const Follower follower(std::move(follow));
   show(follower, {STDERR_FILENO, place, seconds, control}, signals);
-  // The follower may be in the middle of an analysis, which nobody waits for.
+  // Do not wait for an analysis in progress.
   write_all(status, fmt::format("{}{}", kClosed, clock_ns(CLOCK_PROCESS_CPUTIME_ID)));
   ::_exit(0);
 }
@@ -107,7 +107,7 @@ PanelProcess::PanelProcess(double seconds, const analyzer::StepOptions& steps) {
   const std::array<int, 2> status = make_pipe();
   const pid_t between = ::fork();
   if (between == 0) {
-    // Forked twice: the panel is then no child of the recorder.
+    // Forked twice, so that the panel is not a child of the recorder.
     if (::fork() != 0) ::_exit(0);
     ::close(control[1]);
     ::close(status[0]);

@@ -49,7 +49,7 @@ class Screen {
       std::vector<std::string> lines = panel(figures, style);
       if (lines.size() + 2 <= style.height && style.width >= 40) {
         lines.emplace_back();
-        lines.emplace_back("Ctrl-C leaves; the run goes on.");
+        lines.emplace_back("Ctrl-C closes this view; the run continues.");
       }
       return write_all(options_.fd, full_.draw(lines));
     }
@@ -92,7 +92,7 @@ DisplaySignals::DisplaySignals() {
   ::signal(SIGPIPE, SIG_IGN);
   fd_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd_ < 0)
-    fail_internal("the system refuses a descriptor for signals: {}. Raise `ulimit -n`.",
+    fail_internal("cannot create a descriptor for signals: {}. Raise `ulimit -n`.",
                   system_error_text(errno));
 }
 

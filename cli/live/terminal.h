@@ -12,29 +12,29 @@ struct Size {
   bool operator==(const Size&) const = default;
 };
 
-/// Of the terminal `fd`; none when it is no terminal or does not tell.
+/// Size of the terminal `fd`; none if it is not a terminal or has no size.
 Size terminal_size(int fd);
-/// Whether escape sequences can be drawn there: a terminal that is not dumb.
+/// Whether the terminal supports escape sequences (not "dumb").
 bool can_draw(int fd);
 /// Colour is wanted: no NO_COLOR (https://no-color.org).
 bool wants_colour();
-/// In one call, so that what others write to the same terminal does not come in between. False when
-/// nobody reads any more.
+/// Writes in one call, so that other writers to the terminal cannot interleave. False if the reader has
+/// closed.
 bool write_all(int fd, const std::string& text);
 
-/// A panel in the last lines of a terminal that another program writes to. It writes in a scroll
-/// region above the panel, straight to the terminal: nothing of it passes through here. Each string
-/// returned leaves the cursor where the program has it.
+/// A panel in the last lines of a terminal that another program writes to. The program writes directly
+/// to the terminal, in a scroll region above the panel. Each returned string restores the program's
+/// cursor position.
 class Region {
  public:
-  /// What to write to show these lines. Makes room at first, and anew when the size changes.
+  /// Text that shows these lines. Makes room at first, and again after a change of size.
   std::string draw(Size size, const std::vector<std::string>& lines);
-  /// What to write so that no trace is left of it; empty when nothing is shown.
+  /// Text that removes the panel; empty if nothing is shown.
   std::string close();
 
-  /// The most lines that leave the program enough room.
+  /// The maximum number of lines that leaves the program enough room.
   static int most_lines(Size size);
-  /// What takes a region away about which nothing is known.
+  /// Text that removes a region of unknown size.
   static std::string close_unknown();
 
  private:
@@ -44,7 +44,7 @@ class Region {
   int lines_ = 0;  ///< 0: not open
 };
 
-/// A panel on a screen of its own; the one before comes back when it is closed.
+/// A panel on the alternate screen; closing it restores the main screen.
 class FullScreen {
  public:
   std::string draw(const std::vector<std::string>& lines);

@@ -37,7 +37,7 @@ ToolResult run_command(MakeCommand make, std::vector<std::string> words) {
     command->run();  // `diff` and the like say by their status what their text says, too
     return {output.take(), false};
   } catch (const std::bad_alloc&) {
-    return {"there is not enough memory for this trace", true};
+    return {"not enough memory for this trace", true};
   } catch (const std::exception& error) {
     return {error.what(), true};
   }
@@ -86,7 +86,7 @@ std::vector<Tool> command_tools() {
   std::vector<Tool> tools;
   tools.push_back(tool_of(
       make_report_command, "Verdict of a run",
-      "What holds the steps of a recorded training run back, by how much, and what to change: one "
+      "What limits the steps of a recorded training run, by how much, and what to change: one "
       "screen, or every finding and table.",
       {trace_slot(),
        {{"full", Kind::kFlag, "Every finding and table instead of one screen", false}, "--full"},
@@ -96,41 +96,41 @@ std::vector<Tool> command_tools() {
   tools.push_back(tool_of(
       make_stats_command, "Tables of a run",
       "Tables of a run (kernels, ops, ranges, calls, copies, steps, loaders, …), or the result of "
-      "one SQL query on the trace's SQLite file, which can only read. SELECT name FROM "
-      "sqlite_master lists its tables; times are nanoseconds since the recording began.",
-      {{{"trace", Kind::kText, "Trace file, or a folder with those of all ranks", true}, ""},
-       {{"tables", Kind::kTexts, "Tables to print; without it all that have rows", false}, ""},
+      "one read-only SQL query on the trace's SQLite file. SELECT name FROM sqlite_master lists "
+      "its tables; times are nanoseconds since the recording began.",
+      {{{"trace", Kind::kText, "Trace file, or a folder with all ranks", true}, ""},
+       {{"tables", Kind::kTexts, "Tables to print; default: all with rows", false}, ""},
        {{"sql", Kind::kText, "One SELECT to run instead", false}, "--sql"},
        {{"steps", Kind::kText, "Only these steps: 10:20, 10:, 7", false}, "--steps"},
-       {{"range", Kind::kText, "Only what happened inside ranges of this name", false}, "--range"},
+       {{"range", Kind::kText, "Only events inside ranges of this name", false}, "--range"},
        {{"rows", Kind::kWhole, "Rows of each table; 0 for all. Default: 20", false}, "--rows"},
        {{"json", Kind::kFlag, "JSON with raw figures instead of text", false}, "--json"}},
       {"--sql-timeout=30"}));
-  tools.push_back(tool_of(
-      make_whatif_command, "What a fix would gain",
-      "Predicts what each fix would gain by replaying the recorded run with it; or the run with "
-      "times scaled, or with more ranks.",
-      {trace_slot(),
-       {{"fix", Kind::kTexts, "Only these fixes, by id; without it all", false}, "--fix"},
-       {{"scale", Kind::kTexts,
-         "Instead: multiply times, WHAT=FACTOR with WHAT a class, op:, kernel:, call: or range:, "
-         "for example comm_transfer=0.5 or kernel:*gemm*=0.5",
-         false},
-        "--scale"},
-       {{"ranks", Kind::kWhole, "Instead: the job with so many ranks", false}, "--ranks"},
-       {{"json", Kind::kFlag, "JSON instead of text", false}, "--json"}}));
-  tools.push_back(tool_of(
-      make_diff_command, "Compare two runs",
-      "Whether run b is faster than run a, by how much with what confidence, and where it changed.",
-      {{{"a", Kind::kText, "Trace file of the run to compare with", true}, ""},
-       {{"b", Kind::kText, "Trace file of the run that is judged", true}, ""},
-       {{"rows", Kind::kWhole, "Rows of each table; 0 for all", false}, "--rows"},
-       {{"json", Kind::kFlag, "JSON instead of text", false}, "--json"}}));
-  tools.push_back(tool_of(
-      make_explain_command, "What a finding means",
-      "What a rule looks for, why it costs time, when it is wrong, and what mends it; without a "
-      "rule the list of all rules.",
-      {{{"rule", Kind::kText, "Rule, as findings name it", false}, ""}}));
+  tools.push_back(
+      tool_of(make_whatif_command, "Predict a fix's gain",
+              "Predict each fix's gain by replaying the recorded run with it; or the run with "
+              "scaled times or more ranks.",
+              {trace_slot(),
+               {{"fix", Kind::kTexts, "Only these fixes, by id; default: all", false}, "--fix"},
+               {{"scale", Kind::kTexts,
+                 "Instead: multiply times, WHAT=FACTOR with WHAT a class, op:, kernel:, call: or "
+                 "range:, for example comm_transfer=0.5 or kernel:*gemm*=0.5",
+                 false},
+                "--scale"},
+               {{"ranks", Kind::kWhole, "Instead: the job with this many ranks", false}, "--ranks"},
+               {{"json", Kind::kFlag, "JSON instead of text", false}, "--json"}}));
+  tools.push_back(
+      tool_of(make_diff_command, "Compare two runs",
+              "Whether run b is faster than run a, by how much, with what confidence, and where it "
+              "changed.",
+              {{{"a", Kind::kText, "Trace file of the baseline run", true}, ""},
+               {{"b", Kind::kText, "Trace file of the new run", true}, ""},
+               {{"rows", Kind::kWhole, "Rows of each table; 0 for all", false}, "--rows"},
+               {{"json", Kind::kFlag, "JSON instead of text", false}, "--json"}}));
+  tools.push_back(tool_of(make_explain_command, "Explain a finding",
+                          "What a rule looks for, why it costs time, when it is wrong, and how to "
+                          "fix it; without a rule: list all.",
+                          {{{"rule", Kind::kText, "Rule id, as in findings", false}, ""}}));
   return tools;
 }
 

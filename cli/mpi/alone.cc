@@ -10,9 +10,8 @@ std::unique_ptr<analyzer::Exchange> make_exchange() {
   Launched job = launched();
   if (job.count > 1)
     fail_usage(
-        "{} processes were started, but this headway was built without MPI, so each would do all "
-        "of "
-        "the work. Start it without mpirun, or build with -DHEADWAY_MPI=ON.",
+        "{} processes were started, but this headway was built without MPI, so each would repeat "
+        "the whole analysis. Start it without mpirun, or build with -DHEADWAY_MPI=ON.",
         job.count);
   return std::make_unique<analyzer::Alone>();
 }

@@ -22,10 +22,10 @@ std::string objection(const Setting& setting, const TrainerSwitches& switches,
   const auto& [name, value] = setting;
   const TrainerSwitch* one = switches.find(name);
   const std::string option = words_of({setting});
-  if (!one) return "this headway-train has no such switch";
+  if (!one) return "not a switch of this headway-train";
   if (!one->tunable || !one->may_be(value))
-    return fmt::format("{} changes what is computed, or how the machine is emulated", option);
-  if (!options.only.empty() && !contains(options.only, name)) return "not among --only";
+    return fmt::format("{} changes the computation or the emulated machine", option);
+  if (!options.only.empty() && !contains(options.only, name)) return "not in --only";
   if (one->when_allowed && !contains(options.allow, name))
     return fmt::format("changes the arithmetic, needs --allow {}", name);
   return {};

@@ -188,8 +188,7 @@ ChildResult run_child(const std::vector<std::string>& command, double limit_s) {
   result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   int code = 0;
   if (::read(failure.read.get(), &code, sizeof code) == sizeof code)
-    fail_usage("{}: cannot be started: {}.", escape_terminal(command.front()),
-               system_error_text(code));
+    fail_usage("{}: cannot start: {}.", escape_terminal(command.front()), system_error_text(code));
   return result;
 }
 

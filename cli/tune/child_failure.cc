@@ -43,7 +43,7 @@ void check_status(const ChildResult& result, const std::vector<std::string>& com
 std::string make_temporary_folder() {
   std::string name = (std::filesystem::temp_directory_path() / "headway-tune-XXXXXX").string();
   if (!::mkdtemp(name.data()))
-    fail_internal("{}: cannot make a folder: {}.", name, system_error_text(errno));
+    fail_internal("{}: cannot create a folder: {}.", name, system_error_text(errno));
   return name;
 }
 

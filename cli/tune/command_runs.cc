@@ -92,8 +92,7 @@ void CommandRuns::scale(const Change& change, Reading& reading) {
   if (!samples_) return;
   if (!samples)
     throw RunFailed(
-        "how many samples a step has is not recorded, other than in the first run: nothing to "
-        "compare");
+        "the samples per step are recorded in the first run only: no comparison is possible");
   if (std::abs(*samples / *samples_ - 1) < kSameBatch) return;
   is_per_sample_ = true;
   for (double& step : run.steps) step *= *samples_ / *samples;

@@ -20,9 +20,9 @@ namespace {
 constexpr std::size_t kFewestSteps = 5;
 
 constexpr const char* kNoSteps =
-    "no steps are seen in the recording. PyTorch loops are found by themselves; in another program "
-    "put an NVTX range around each step, and name it with --step-range NAME. `headway run` on the "
-    "command shows what is seen";
+    "the recording has no steps. PyTorch loops are detected; in other programs, put an NVTX range "
+    "around each step and name it with --step-range NAME. `headway run` on the command shows the "
+    "detected steps";
 
 /// A recording without any event cannot be analysed, which is a program without steps, too.
 std::unique_ptr<analyzer::JobReport> analyzed(trace::Trace trace,

@@ -59,8 +59,7 @@ std::vector<std::string> best_command(const Result& result, const RunFacts& fact
 }
 
 std::string best_text(const Result& result, const RunFacts& facts) {
-  if (result.kept.empty())
-    return "Best: the command line as it is; nothing that was tried makes it faster.\n";
+  if (result.kept.empty()) return "Best: the command line unchanged; no tried setting is faster.\n";
   const double speed_up = 1 / (1 - result.total.share);
   std::string interval = facts.exact ? std::string()
                                      : fmt::format(" (95 % interval {} to {} %)",
@@ -73,18 +72,18 @@ std::string best_text(const Result& result, const RunFacts& facts) {
 }
 
 std::string base_text(const Result& result, const RunFacts& facts) {
-  if (result.run_s == 0) return "Interrupted before the base had run.\n";
+  if (result.run_s == 0) return "Interrupted before the first run finished.\n";
   std::string text = fmt::format("Base: {} per step, {} of {} steps.", seconds(result.base_step_s),
                                  facts.simulated ? "mean" : "median", facts.steps);
   text +=
       facts.exact
-          ? fmt::format(" Simulated runs repeat exactly; below {} nothing is called a gain.\n",
+          ? fmt::format(" Simulated runs repeat exactly; a gain below {} does not count.\n",
                         format_percent(result.noise))
           : fmt::format(" Noise of a comparison: {} of the step.\n", format_percent(result.noise));
   if (!facts.exact && result.noise > kBusy)
     text +=
-        "Other work on this machine makes runs differ: a quiet one, more --steps or more --repeat "
-        "would tell smaller gains.\n";
+        "Other work on this machine makes runs differ: use an idle machine, more --steps or more "
+        "--repeat to detect smaller gains.\n";
   if (!result.cannot.empty())
     text += fmt::format("Nothing was predicted, because {}.\n", escape_terminal(result.cannot));
   return text;

@@ -25,7 +25,7 @@ std::string setting_header(const Knob& knob) {
 
 /// What led to the run: fixes, and what the runs before it showed.
 std::string told_by(const Trial& trial) {
-  if (trial.is_repeat) return "to be sure";
+  if (trial.is_repeat) return "to confirm";
   if (trial.fix.empty()) return "runs so far";
   return trial.fix + (trial.is_explored ? ", runs so far" : "");
 }
@@ -57,7 +57,7 @@ std::string runs_table(const Result& result, const RunFacts& facts) {
   for (const Knob& knob : facts.varied->knobs()) rows[0].push_back(setting_header(knob));
   rows[0].emplace_back("Step cost");
   if (samples) rows[0].emplace_back("Samples/s");
-  rows[0].emplace_back("Held back by");
+  rows[0].emplace_back("Limited by");
   for (std::size_t i = 0; i < result.settings.size(); ++i) {
     const Measured& one = result.settings[i];
     std::vector<std::string>& row = rows.emplace_back();
@@ -110,8 +110,7 @@ std::string left_text(const Result& result) {
 std::string best_text(const Result& result, const RunFacts& facts) {
   const std::string line = escape_terminal(facts.varied->line(result.kept));
   if (result.kept.empty())
-    return fmt::format("Best: the first setting; nothing that was tried is faster:\n\n  {}\n",
-                       line);
+    return fmt::format("Best: the first setting; no tried setting is faster:\n\n  {}\n", line);
   return fmt::format(
       "Best: {} instead of {} per step, {} less (95 % interval {} to {} %), {:.2f}× as "
       "fast:\n\n  {}\n",
@@ -132,7 +131,7 @@ std::string end_text(const Result& result, const RunFacts& facts) {
                         format_percent(result.noise));
       break;
     case Stopped::kBudget:
-      why = "more may be found with more --runs or --budget";
+      why = "more --runs or --budget may find more";
       break;
     default:
       why = stopped_text(result);
@@ -145,11 +144,11 @@ std::string end_text(const Result& result, const RunFacts& facts) {
 }  // namespace
 
 std::string render_grid_text(const Result& result, const RunFacts& facts) {
-  if (result.settings.empty()) return "Interrupted before the first run was over.\n";
+  if (result.settings.empty()) return "Interrupted before the first run finished.\n";
   std::string text = runs_table(result, facts);
   text += failures_text(result);
   if (facts.per_sample)
-    text += "Batches differ: steps are given for as many samples as in the first run.\n";
+    text += "Batch sizes differ: step times are scaled to the first run's samples.\n";
   if (!result.cannot.empty())
     text += fmt::format("Nothing was predicted, because {}.\n", escape_terminal(result.cannot));
   if (!result.trials.empty()) text += "\n" + search_table(result);
@@ -157,7 +156,7 @@ std::string render_grid_text(const Result& result, const RunFacts& facts) {
   text += "\n" + best_text(result, facts);
   text += end_text(result, facts);
   if (result.prediction_error)
-    text += fmt::format("Steps that a fix predicted were off by {} (median).\n",
+    text += fmt::format("Predicted steps were off by {} (median).\n",
                         format_percent(*result.prediction_error));
   return text;
 }

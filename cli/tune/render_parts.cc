@@ -63,13 +63,13 @@ std::string decision_text(const Trial& trial) {
 std::string stopped_text(const Result& result) {
   switch (result.stopped) {
     case Stopped::kDone:
-      return "nothing is left to try";
+      return "no setting is left to try";
     case Stopped::kBudget:
-      return "the budget was used; more may be found with more --budget";
+      return "the time budget is spent; a larger --budget may find more";
     case Stopped::kSignal:
       return "interrupted";
     case Stopped::kFailure:
-      return "a run failed that had worked before: " + escape_terminal(result.stopped_why);
+      return "a run failed that worked before: " + escape_terminal(result.stopped_why);
   }
   return "";
 }

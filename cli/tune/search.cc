@@ -113,8 +113,8 @@ class Search {
     const double least = (1 + runs_of_pair()) * run.wall_s;
     if (left_s() < least)
       fail_usage(
-          "--budget: too short for one comparison. The base run took {}; it is measured, recorded "
-          "and compared, which takes about {}. Give more, or fewer --steps.",
+          "--budget: too short for one comparison. The base run took {}; measuring, recording and "
+          "comparing take about {}. Use a larger budget or fewer --steps.",
           seconds(run.wall_s), seconds(run.wall_s + least));
     while (!exact_ && std::ssize(steps) < kNoiseRuns && left_s() >= least + run.wall_s &&
            runs_.elapsed_s() + run.wall_s <= kNoiseShare * options_.budget_s)
@@ -168,7 +168,7 @@ class Search {
 
   void leave(const Candidate& candidate) {
     result_.left.push_back({candidate.forecast.fix, words_of(candidate.change), candidate.forecast,
-                            "the budget was used"});
+                            "the time budget is spent"});
   }
 
   bool try_unpredicted(const Unpredicted& unpredicted) {
@@ -181,8 +181,8 @@ class Search {
         if (one.values.empty() ? climb(next) : try_values(next)) return true;
       } catch (const BudgetUsed&) {
         for (; i < unpredicted.to_try.size(); ++i)
-          result_.left.push_back(
-              {"", option_of(unpredicted.to_try[i].of->name), std::nullopt, "the budget was used"});
+          result_.left.push_back({"", option_of(unpredicted.to_try[i].of->name), std::nullopt,
+                                  "the time budget is spent"});
         throw;
       }
     }
@@ -235,8 +235,8 @@ class Search {
       result_.trials.push_back(std::move(trial));
       return false;
     } catch (const RunTooLong&) {
-      result_.left.push_back(
-          {trial.fix, words_of(change), trial.forecast, "it was not done when the budget ended"});
+      result_.left.push_back({trial.fix, words_of(change), trial.forecast,
+                              "it was still running when the budget ended"});
       throw;
     }
     decide(trial, before, after);
@@ -296,7 +296,7 @@ class Search {
     if (is_above && gain.share >= noise) {
       trial.decision = Decision::kKept;
       trial.why = exact_                   ? "it gains"
-                  : gain.interval.low <= 0 ? "it gains in nine of ten cases"
+                  : gain.interval.low <= 0 ? "it gains in 90 % of cases"
                                            : "the interval is above 0";
     } else if (gain.interval.high < 0 && -gain.share >= noise) {
       trial.decision = Decision::kSlower;
@@ -304,8 +304,8 @@ class Search {
     } else {
       trial.decision = Decision::kNoGain;
       trial.why = gain.interval.low > 0 ? "less than " + format_percent(noise)
-                  : exact_              ? "it changes next to nothing"
-                                        : "the interval holds 0";
+                  : exact_              ? "it changes almost nothing"
+                                        : "the interval includes 0";
     }
   }
 
@@ -326,10 +326,10 @@ class Search {
         }
       }
     } catch (const BudgetUsed&) {
-      leave_untried("the budget was used");
+      leave_untried("the time budget is spent");
       throw;
     } catch (const RunTooLong&) {
-      leave_untried("the budget was used");
+      leave_untried("the time budget is spent");
       throw;
     } catch (const Interrupted&) {
       leave_untried("it was interrupted");
@@ -423,7 +423,7 @@ class Search {
       failure = failed.what();
     } catch (const RunTooLong&) {
       if (budget_ends_it) throw;
-      failure = fmt::format("it was not done after {}, and was ended", seconds(hangs_s()));
+      failure = fmt::format("it was still running after {} and was ended", seconds(hangs_s()));
     }
     if (failure.empty()) {
       judge_setting(trial, result_.settings.back());
@@ -460,7 +460,7 @@ class Search {
       left.forecast = choice.forecast;
       left.switches = words_of(choice.setting);
       left.why = why.empty()
-                     ? fmt::format("expected to gain {} at most",
+                     ? fmt::format("expected gain at most {}",
                                    format_percent(std::clamp(choice.interval.high, 0.0, 1.0)))
                      : why;
       result_.left.push_back(std::move(left));
@@ -547,10 +547,10 @@ void check_options(const Options& options, const TrainerSwitches& switches) {
   for (const std::string& name : options.only) {
     const TrainerSwitch* one = switches.find(name);
     if (!one || !one->tunable)
-      fail_usage("--only {}: {}. Those that tune may change: {}.", escape_terminal(name),
-                 one ? "tune leaves this switch as it is, because it changes what is computed or "
-                       "emulates the machine"
-                     : "there is no such switch",
+      fail_usage("--only {}: {}. Tunable switches: {}.", escape_terminal(name),
+                 one ? "tune never changes this switch, because it changes the computation or the "
+                       "emulated machine"
+                     : "unknown switch",
                  list_of(switches, tunable));
     if (one->when_allowed && std::ranges::find(options.allow, name) == options.allow.end())
       fail_usage("--only {}: it changes the arithmetic. Add --allow {}.", name, name);
@@ -558,7 +558,7 @@ void check_options(const Options& options, const TrainerSwitches& switches) {
   for (const std::string& name : options.allow) {
     const TrainerSwitch* one = switches.find(name);
     if (!one || !one->when_allowed)
-      fail_usage("--allow {}: nothing to allow. Switches that need it: {}.", escape_terminal(name),
+      fail_usage("--allow {}: not needed. Switches that need it: {}.", escape_terminal(name),
                  list_of(switches, allowable));
   }
 }

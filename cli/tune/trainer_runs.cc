@@ -35,13 +35,12 @@ std::vector<std::string> checked_command(std::vector<std::string> command,
                                          const std::filesystem::path& folder) {
   if (command.empty())
     fail_usage(
-        "There is no command to tune. Expected: headway tune [OPTIONS] -- headway-train "
-        "[ARGUMENT]...");
+        "No command to tune. Expected: headway tune [OPTIONS] -- headway-train [ARGUMENT]...");
   const std::filesystem::path program = command.front();
   if (program.filename() != kTrainer)
     fail_usage(
-        "'{}' is not headway-train, whose switches tune knows. Of another program, say what may "
-        "change, and between which values: headway tune --vary '--num-workers=0,2,4' -- {}",
+        "'{}' is not headway-train, whose switches are known. For other programs, list the "
+        "settings and values to vary: headway tune --vary '--num-workers=0,2,4' -- {}",
         escape_terminal(command.front()), escape_terminal(shell_line(command)));
   if (!program.has_parent_path() && !in_path(command.front()) &&
       ::access((folder / program).c_str(), X_OK) == 0)
@@ -99,10 +98,10 @@ Run TrainerRuns::measure(const Change& change, double limit_s) {
     if (setup_.simulated && last > 1) at = std::max(at, --last / 2);
     for (; at < last; ++at) run.steps.push_back(steps[at].at("duration_s").get<double>());
   } catch (const nlohmann::json::exception&) {
-    throw RunFailed("the metrics of the run cannot be read");
+    throw RunFailed("cannot read the metrics of the run");
   }
   if (run.steps.empty() || std::ranges::any_of(run.steps, [](double s) { return !(s > 0); }))
-    throw RunFailed("the run has no steps to compare; give more --steps");
+    throw RunFailed("the run has no steps to compare; use more --steps");
   return run;
 }
 

@@ -33,8 +33,8 @@ TrainerSwitches parse_switches(std::string_view text) {
     const auto root = nlohmann::json::parse(text);
     if (root.at("schema") != "headway-train.switches" || root.at("version") != 1)
       fail_input(
-          "headway-train --switches: another version than this headway knows; install both "
-          "from the same build.");
+          "headway-train --switches: its version differs from this headway; install both from the "
+          "same build.");
     TrainerSwitches result;
     for (const auto& entry : root.at("switches")) {
       TrainerSwitch one;
@@ -56,8 +56,8 @@ TrainerSwitches parse_switches(std::string_view text) {
     return result;
   } catch (const nlohmann::json::exception&) {
     fail_input(
-        "headway-train did not list its switches: leave out what makes it print something else and "
-        "stop (--help, --explain, --print-graph, --reference), or install it from the same build.");
+        "headway-train did not list its switches: remove options that print and exit (--help, "
+        "--explain, --print-graph, --reference), or install it from the same build.");
   }
 }
 

@@ -76,7 +76,7 @@ void check_spelling(const Words& command, const VaryText& text, std::string_view
   for (std::size_t at = 1; at < command.size(); ++at) {
     const std::string_view word = std::string_view(command[at]).substr(0, command[at].find('='));
     if (word.starts_with("--") && word != name && normal(word) == normal(name))
-      fail(text, fmt::format("the command has {}: spell it so", word));
+      fail(text, fmt::format("the command has {}: use this spelling", word));
   }
 }
 
@@ -111,7 +111,7 @@ void take_option(Knob& knob, const VaryText& text, const Words& command) {
   if (places.empty()) return;
   const Place& last = places.back();
   if (last.words == 1 && command[last.at] == text.name)
-    fail(text, fmt::format("{} stands in the command without a value", text.name));
+    fail(text, fmt::format("the command has {} without a value", text.name));
   start_with(knob, last.value);
 }
 
@@ -132,7 +132,7 @@ void take_words(Knob& knob, const VaryText& text, const Words& command) {
   // "--prefetch 4" in the command is no flag.
   if (is_flag && last > 0 && last + 1 < command.size() &&
       command[last + 1].find_first_not_of("0123456789.") == std::string::npos)
-    fail(text, fmt::format("{0} stands in the command with the value {1}: list values, '{0}=…'",
+    fail(text, fmt::format("the command has {0} with the value {1}: list values, '{0}=…'",
                            text.name, command[last + 1]));
   if (!now.empty()) start_with(knob, now);
 }
@@ -149,8 +149,8 @@ void take_name(Knob& knob, const VaryText& text, const Words& command,
     const char* now = variable(text.name.c_str());
     if (now) start_with(knob, now);
   } else {
-    fail(text, fmt::format("the command has neither {{{0}}} nor {0}=…, and variables of the "
-                           "environment are in capitals. An argument is written '--{0}=…'",
+    fail(text, fmt::format("the command has neither {{{0}}} nor {0}=…, and environment variables "
+                           "are in capitals. Write an argument as '--{0}=…'",
                            text.name));
   }
 }
@@ -169,8 +169,7 @@ Knob make_knob(const VaryText& text, const Words& command, const char* (*variabl
     take_words(knob, text, command);
   }
   if (knob.values.size() < 2)
-    fail(text,
-         fmt::format("there is only one value, {}: nothing to choose from", knob.values.front()));
+    fail(text, fmt::format("there is only one value, {}: nothing to choose", knob.values.front()));
   return knob;
 }
 
@@ -214,7 +213,7 @@ VariedCommand::VariedCommand(Words command, const std::vector<std::string>& text
   for (const std::string& one : texts) {
     const VaryText text = parse_vary_text(one);
     for (const Knob& knob : knobs_)
-      if (normal(knob.name) == normal(text.name)) fail(text, "this is varied twice");
+      if (normal(knob.name) == normal(text.name)) fail(text, "varied twice");
     knobs_.push_back(make_knob(text, command_, variable));
   }
   for (const std::string& word : command_) {

@@ -43,9 +43,9 @@ std::string_view take_fixes(std::string_view text, VaryText& into) {
     if (!analyzer::find_fix(id)) {
       std::vector<std::string> known;
       for (const analyzer::Fix* fix : analyzer::all_fixes()) known.emplace_back(fix->id);
-      fail(into.whole, fmt::format("there is no fix '{}'; did you mean {}? `headway whatif --help` "
-                                   "lists all",
-                                   id, fmt::join(closest(id, known), ", ")));
+      fail(into.whole,
+           fmt::format("unknown fix '{}'; did you mean {}? `headway whatif --help` lists all", id,
+                       fmt::join(closest(id, known), ", ")));
     }
     into.fixes.push_back(id);
   }
@@ -59,11 +59,10 @@ std::string take_value(std::string_view list, std::size_t& at, const std::string
   quoted = at < list.size() && list[at] == '"';
   if (quoted) {
     const std::size_t end = list.find('"', at + 1);
-    if (end == std::string_view::npos) fail(whole, "a double quote is not closed");
+    if (end == std::string_view::npos) fail(whole, "unclosed double quote");
     value = list.substr(at + 1, end - at - 1);
     at = end + 1;
-    if (at < list.size() && list[at] != ',')
-      fail(whole, "a comma is missing behind a value in double quotes");
+    if (at < list.size() && list[at] != ',') fail(whole, "missing comma after a quoted value");
     return value;
   }
   for (; at < list.size() && list[at] != ','; ++at) {
@@ -79,11 +78,12 @@ void parse_values(std::string_view list, VaryText& into) {
     const std::string value = take_value(list, at, into.whole, quoted);
     const bool last = at >= list.size();
     if (value.empty() && !quoted && (!into.values.empty() || last))
-      fail(into.whole, into.values.empty() ? "there are no values"
-                                           : "a value is missing at a comma; the empty one, for "
-                                             "the argument left out, stands first");
+      fail(into.whole,
+           into.values.empty()
+               ? "no values"
+               : "missing value at a comma; put the empty value (argument omitted) first");
     if (std::ranges::find(into.values, value) != into.values.end())
-      fail(into.whole, fmt::format("the value '{}' is there twice", value));
+      fail(into.whole, fmt::format("duplicate value '{}'", value));
     into.values.push_back(value);
     if (last) return;
   }
@@ -98,14 +98,14 @@ VaryText parse_vary_text(std::string_view text) {
   const std::size_t separator = rest.find_first_of("= ");
   result.name = rest.substr(0, separator);
   if (result.name.empty() || result.name.find_first_not_of('-') == std::string::npos)
-    fail(text, "there is no name");
+    fail(text, "missing name");
   if (separator == std::string_view::npos) {
-    if (!result.name.starts_with('-')) fail(text, "there are no values");
+    if (!result.name.starts_with('-')) fail(text, "no values");
     if (result.name.find('|') == std::string::npos) return result;
     result.values = split(result.name, '|');
     for (const std::string& one : result.values)
-      if (!one.starts_with('-')) fail(text, "between bars stand arguments");
-    if (result.values[0] == result.values[1]) fail(text, "the same argument is there twice");
+      if (!one.starts_with('-')) fail(text, "alternatives with '|' must be arguments");
+    if (result.values[0] == result.values[1]) fail(text, "duplicate argument");
     return result;
   }
   result.has_values = true;
@@ -113,7 +113,7 @@ VaryText parse_vary_text(std::string_view text) {
   std::size_t begin = separator + 1;
   if (!result.joined) begin = std::min(rest.size(), rest.find_first_not_of(' ', begin));
   if (!result.joined && !result.name.starts_with('-'))
-    fail(text, "between a name and its values stands '='");
+    fail(text, "missing '=' between name and values");
   parse_values(rest.substr(begin), result);
   return result;
 }

@@ -26,13 +26,13 @@ Finding check_driver(const System& system) {
     return {Status::kNote,
             "no NVIDIA driver: ranges, processes and counters can be recorded, CUDA cannot", ""};
   if (!driver)
-    return {Status::kProblem, "the kernel module is loaded, but libcuda.so.1 is not found",
-            "In a container, start it with the NVIDIA runtime (`--gpus all`); else install the "
-            "driver's user part."};
+    return {Status::kProblem, "the kernel module is loaded, but libcuda.so.1 is missing",
+            "In a container, start it with the NVIDIA runtime (`--gpus all`); otherwise install "
+            "the driver's user-space part."};
   const std::string version =
       fmt::format("CUDA {}.{}", driver->version / 1000, driver->version % 1000 / 10);
   if (driver->version < 12000)
-    return {Status::kProblem, version, "Headway records CUDA from 12.0 on: update the driver."};
+    return {Status::kProblem, version, "Headway records CUDA 12.0 and later: update the driver."};
   return {Status::kOk, version, ""};
 }
 
@@ -46,8 +46,8 @@ Finding check_devices(const System& system) {
     bool is_gpu = name.starts_with("nvidia") &&
                   name.find_first_not_of("0123456789", 6) == std::string::npos && name.size() > 6;
     if ((is_gpu || name == "nvidiactl") && !system.usable("/dev/" + name))
-      return {Status::kProblem, fmt::format("{}, but /dev/{} may not be opened", text, name),
-              "Join the group that owns it, or ask the administrator of the machine."};
+      return {Status::kProblem, fmt::format("{}, but no permission to open /dev/{}", text, name),
+              "Join the group that owns it, or ask the machine's administrator."};
   }
   std::string visible = system.variable("CUDA_VISIBLE_DEVICES");
   if (!visible.empty()) text += fmt::format("; CUDA_VISIBLE_DEVICES={}", visible);
@@ -66,20 +66,19 @@ Finding check_cupti(const System& system) {
     return {Status::kOk, text, ""};
   }
   if (!system.exists(kGpus))
-    return {Status::kNote, "not found by its name, and not needed without a GPU", ""};
-  return {Status::kWarning, "libcupti is not found by its name",
-          "PyTorch's wheels bring their own, which is used then. For other programs add the "
-          "toolkit's folder: "
-          "export LD_LIBRARY_PATH=/usr/local/cuda/extras/CUPTI/lib64:$LD_LIBRARY_PATH"};
+    return {Status::kNote, "libcupti is missing, but not needed without a GPU", ""};
+  return {Status::kWarning, "libcupti is missing",
+          "PyTorch wheels include their own. For other programs, add the toolkit's folder: export "
+          "LD_LIBRARY_PATH=/usr/local/cuda/extras/CUPTI/lib64:$LD_LIBRARY_PATH"};
 }
 
 Finding check_counters(const System& system) {
   std::string parameters = system.read("/proc/driver/nvidia/params");
   if (parameters.empty()) return {Status::kNote, "no NVIDIA driver", ""};
   if (value_of(parameters, "RmProfilingAdminOnly") != "1")
-    return {Status::kOk, "every user may read them", ""};
+    return {Status::kOk, "readable by every user", ""};
   return {Status::kNote,
-          "only root may read them (RmProfilingAdminOnly=1); recording kernels and copies does not "
+          "readable by root only (RmProfilingAdminOnly=1); recording kernels and copies does not "
           "need them",
           ""};
 }

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kNoAdapter = "no InfiniBand or RoCE adapter";
 
 std::string none_text(const System& system) {
-  return find_adapters(system).empty() ? kNoAdapter : "none that NCCL_IB_HCA leaves";
+  return find_adapters(system).empty() ? kNoAdapter : "NCCL_IB_HCA excludes all";
 }
 
 std::string count_of(std::size_t count, const char* what) {
@@ -77,8 +77,8 @@ const Gid* best_gid(const Port& port) {
 std::string trouble_of(const Port& port, int index) {
   const auto gid = std::ranges::find(port.gids, index, &Gid::index);
   if (gid == port.gids.end()) return "is not set";
-  if (!gid->is_v2) return "is RoCE v1, which no router passes on";
-  if (!gid->is_ipv4 && best_gid(port)) return "is not of an IPv4 address";
+  if (!gid->is_v2) return "is RoCE v1, which routers do not forward";
+  if (!gid->is_ipv4 && best_gid(port)) return "is not based on an IPv4 address";
   return "";
 }
 
@@ -90,9 +90,9 @@ Finding check_rdma(const System& system) {
   const std::size_t used = find_used_adapters(system).size();
   if (used == 0)
     return {Status::kWarning,
-            fmt::format("NCCL_IB_HCA={} leaves none of {}", nccl_setting(system, "NCCL_IB_HCA"),
+            fmt::format("NCCL_IB_HCA={} excludes all of {}", nccl_setting(system, "NCCL_IB_HCA"),
                         count_of(adapters.size(), "adapter")),
-            "NCCL exchanges over TCP then: correct it, or unset it."};
+            "NCCL falls back to TCP: correct the variable, or unset it."};
   const std::string text = count_of(used, "adapter");
   if (!system.exists("/proc/driver/nvidia")) return {Status::kNote, text + ", no GPU", ""};
   if (!gpu_direct_level(system))
@@ -101,11 +101,11 @@ Finding check_rdma(const System& system) {
   if (const std::string module = peer_memory(system); !module.empty())
     return {Status::kOk, fmt::format("{}, {} is loaded", text, module), ""};
   if (has_dma_buf(system))
-    return {Status::kOk, text + ", by DMA-BUF (the kernel and the driver's open modules have it)",
-            ""};
+    return {Status::kOk,
+            text + ", by DMA-BUF (supported by the kernel and the driver's open modules)", ""};
   return {Status::kWarning, text + ", but nvidia_peermem is not loaded",
-          "NCCL then copies through host memory: sudo modprobe nvidia_peermem. DMA-BUF would do it "
-          "with Linux 5.12 or later and NVIDIA's open kernel modules."};
+          "NCCL falls back to copies through host memory: sudo modprobe nvidia_peermem. DMA-BUF "
+          "needs Linux 5.12 or later and NVIDIA's open kernel modules."};
 }
 
 Finding check_gpu_adapters(const System& system) {
@@ -125,15 +125,15 @@ Finding check_gpu_adapters(const System& system) {
     ++users[nearest->adapter->name];
   }
   if (text.empty() && far.empty())
-    return {Status::kNote, "the machine does not say where the adapters are", ""};
+    return {Status::kNote, "adapter positions are unknown on this machine", ""};
   if (far.empty()) return {Status::kOk, "nearest of each: " + text, ""};
   return {Status::kWarning,
           fmt::format("too far for GPUDirect RDMA (NCCL: up to {}): {}{}",
                       level ? distance_name(*level) : "none", far,
                       text.empty() ? "" : "; near: " + text),
-          "NCCL copies through host memory for these. Use the GPUs that have an adapter beside "
-          "them, or check slots and, on a virtual machine, the topology that it is given; "
-          "NCCL_NET_GDR_LEVEL=SYS tries it all the same."};
+          "NCCL copies through host memory for these GPUs. Use GPUs with a nearby adapter, or "
+          "check slots and, on a virtual machine, its PCIe topology. NCCL_NET_GDR_LEVEL=SYS forces "
+          "GPUDirect."};
 }
 
 Finding check_ports(const System& system) {
@@ -171,13 +171,13 @@ Finding check_ports(const System& system) {
   if (!down.empty())
     return {Status::kWarning, fmt::format("{} active; {}", text, downs),
             no_manager ? "INIT waits for a subnet manager (opensm, or the switch's)."
-                       : "Check cables and switch, or leave them out by NCCL_IB_HCA: NCCL uses "
-                         "the others."};
+                       : "Check cables and switch, or exclude these ports with NCCL_IB_HCA: NCCL "
+                         "uses the others."};
   if (!slow.empty())
     return {Status::kWarning,
             fmt::format("{}; slower than others: {}", text, fmt::join(slow, ", ")),
-            "A bad cable or a lane that failed lowers a port's rate, and the slowest decides. "
-            "Adapters for management and storage are left out by NCCL_IB_HCA."};
+            "A bad cable or a failed lane lowers a port's rate, and the slowest port decides. "
+            "Exclude management and storage adapters with NCCL_IB_HCA."};
   return {Status::kOk, text, ""};
 }
 
@@ -207,23 +207,23 @@ Finding check_gids(const System& system) {
                          count_of(static_cast<std::size_t>(count), "port"));
   if (!without.empty())
     return {Status::kWarning, fmt::format("no RoCE v2 address: {}", fmt::join(without, ", ")),
-            "Give the port's network interface an IP address; RoCE v2 is made from it."};
+            "Assign an IP address to the port's network interface; RoCE v2 needs it."};
   if (!wrong.empty())
     return {Status::kWarning,
             fmt::format("NCCL_IB_GID_INDEX={}: {}", index, fmt::join(wrong, ", ")),
-            where.empty() ? "Unset it: NCCL 2.21 and later choose."
-                          : fmt::format("RoCE v2 of an IPv4 address is at {}. Unset it: NCCL 2.21 "
-                                        "and later choose.",
+            where.empty() ? "Unset it: NCCL 2.21 and later choose automatically."
+                          : fmt::format("RoCE v2 over IPv4 is at {}. Unset the variable: NCCL 2.21 "
+                                        "and later choose automatically.",
                                         where)};
   if (where.empty())
-    return {Status::kNote,
-            "RoCE v2 of IPv6 addresses only: NCCL needs NCCL_IB_ADDR_FAMILY=AF_INET6", ""};
-  return {Status::kOk,
-          index >= 0 ? fmt::format("NCCL_IB_GID_INDEX={} is RoCE v2 on all ports", index)
-                     : fmt::format("RoCE v2 of an IPv4 address at index {}; NCCL before 2.21 needs "
-                                   "NCCL_IB_GID_INDEX",
-                                   where),
-          ""};
+    return {Status::kNote, "RoCE v2 over IPv6 only: NCCL needs NCCL_IB_ADDR_FAMILY=AF_INET6", ""};
+  return {
+      Status::kOk,
+      index >= 0
+          ? fmt::format("NCCL_IB_GID_INDEX={} is RoCE v2 on all ports", index)
+          : fmt::format("RoCE v2 over IPv4 at index {}; NCCL before 2.21 needs NCCL_IB_GID_INDEX",
+                        where),
+      ""};
 }
 
 Finding check_memlock(const System& system) {
@@ -231,11 +231,11 @@ Finding check_memlock(const System& system) {
   if (!limit) return {Status::kOk, "no limit", ""};
   const std::string text =
       fmt::format("at most {}", format_bytes(static_cast<std::int64_t>(*limit)));
-  if (find_adapters(system).empty()) return {Status::kNote, text + ", which RDMA alone needs", ""};
+  if (find_adapters(system).empty()) return {Status::kNote, text + ", needed only for RDMA", ""};
   // NCCL registers several MiB for each connection.
   constexpr std::uint64_t kTooLittle = std::uint64_t{64} << 20;
   return {*limit < kTooLittle ? Status::kProblem : Status::kWarning,
-          text + ": adapters register memory, and fail beyond it",
+          text + ": adapters lock memory and fail above this limit",
           "`ulimit -l unlimited`; in a container --ulimit memlock=-1; for Slurm "
           "LimitMEMLOCK=infinity in slurmd's unit; else /etc/security/limits.conf."};
 }

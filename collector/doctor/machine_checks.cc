@@ -46,25 +46,23 @@ Finding check_processors(const System& system) {
       double cores = static_cast<double>(*allowed) / static_cast<double>(period);
       text += fmt::format(", the container's share is {:.1f}", cores);
       if (cores < online)
-        return {
-            Status::kWarning, text,
-            "Programs start as many threads as they see cores and are then held back in turns: set "
-            "OMP_NUM_THREADS and the loader's workers to the share, or raise it."};
+        return {Status::kWarning, text,
+                "Programs start one thread per visible core and are then throttled: set "
+                "OMP_NUM_THREADS and the loader's workers to the share, or raise it."};
     }
   }
   if (online < 2)
-    return {Status::kWarning, text, "The recorder needs a share of a core beside the program."};
+    return {Status::kWarning, text, "The recorder needs part of a core beside the program."};
   return {Status::kOk, text, ""};
 }
 
 Finding check_governor(const System& system) {
   std::string governor = system.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-  if (governor.empty())
-    return {Status::kNote, "the machine does not say (virtual machines do not)", ""};
+  if (governor.empty()) return {Status::kNote, "unknown (common on virtual machines)", ""};
   if (governor == "performance") return {Status::kOk, governor, ""};
   return {Status::kWarning, fmt::format("governor '{}'", governor),
-          "Launches and loaders run slower until the clock has risen: sudo cpupower frequency-set "
-          "-g performance"};
+          "Launches and loaders run slower until the clock rises: sudo cpupower frequency-set -g "
+          "performance"};
 }
 
 Finding check_memory_limit(const System& system) {
@@ -75,9 +73,9 @@ Finding check_memory_limit(const System& system) {
       fmt::format("{} for this process's group", bytes_text(static_cast<std::uint64_t>(*limit)));
   constexpr std::int64_t kLittle = std::int64_t{4} << 30;
   if (*limit < kLittle)
-    return {
-        Status::kWarning, text,
-        "Of it recording takes up to 1 MiB a thread, and up to 48 MiB for CUDA, in each process."};
+    return {Status::kWarning, text,
+            "Recording takes up to 1 MiB of it per thread, and up to 48 MiB for CUDA, in each "
+            "process."};
   return {Status::kOk, text, ""};
 }
 
@@ -90,15 +88,14 @@ Finding check_dev_shm(const System& system) {
   constexpr std::uint64_t kLittle = std::uint64_t{1} << 30;
   if (space->size < kLittle)
     return {Status::kWarning, text,
-            "DataLoader workers hand batches over in it, and NCCL works in it: start containers "
-            "with --shm-size=8g "
-            "or --ipc=host."};
+            "DataLoader workers pass batches through it, and NCCL uses it: start containers with "
+            "--shm-size=8g or --ipc=host."};
   return {Status::kOk, text, ""};
 }
 
 Finding check_storage(const System& system) {
   std::optional<System::Space> space = system.space("");
-  if (!space) return {Status::kNote, "the current folder is gone", ""};
+  if (!space) return {Status::kNote, "the current folder no longer exists", ""};
   struct Kind {
     std::uint64_t magic;
     const char* name;
@@ -121,11 +118,10 @@ Finding check_storage(const System& system) {
     if (kind.magic != space->type) continue;
     if (!kind.remote)
       return {Status::kOk, fmt::format("the current folder is on {}", kind.name), ""};
-    return {
-        Status::kWarning, fmt::format("the current folder is on {}", kind.name),
-        "Many small files are slow over the network: if the data is here too, pack it into shards "
-        "or copy it to a "
-        "local disk. SQLite needs locks that some servers lack: put the trace elsewhere with -o."};
+    return {Status::kWarning, fmt::format("the current folder is on {}", kind.name),
+            "Many small files are slow over the network: if the data is here too, pack it into "
+            "shards or copy it to a local disk. SQLite needs file locks that some servers lack: "
+            "write the trace elsewhere with -o."};
   }
   return {Status::kNote,
           fmt::format("the current folder is on a file system of kind {:#x}", space->type), ""};

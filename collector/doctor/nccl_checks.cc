@@ -26,14 +26,14 @@ Finding check_nccl(const System& system) {
     const char* effect;
   };
   static constexpr auto kSlow = std::to_array<Setting>({
-      {"NCCL_P2P_DISABLE", "1", "GPUs of this machine exchange through host memory"},
-      {"NCCL_SHM_DISABLE", "1", "GPUs without a direct link exchange over the network"},
-      {"NCCL_IB_DISABLE", "1", "machines exchange over TCP instead of InfiniBand"},
-      {"NCCL_NVLS_ENABLE", "0", "NVLink's own reduction is off"},
-      {"NCCL_NVTX_DISABLE", "1", "its NVTX ranges are off: collectives cannot be told apart"},
-      {"NCCL_DEBUG", "TRACE", "it writes a line for every step"},
+      {"NCCL_P2P_DISABLE", "1", "GPUs of this machine communicate through host memory"},
+      {"NCCL_SHM_DISABLE", "1", "GPUs without a direct link communicate over the network"},
+      {"NCCL_IB_DISABLE", "1", "nodes communicate over TCP instead of InfiniBand"},
+      {"NCCL_NVLS_ENABLE", "0", "NVLink reduction (NVLS) is off"},
+      {"NCCL_NVTX_DISABLE", "1", "NCCL's NVTX ranges are off: collectives cannot be identified"},
+      {"NCCL_DEBUG", "TRACE", "a log line for every step"},
       {"CUDA_LAUNCH_BLOCKING", "1", "every launch waits for its kernel"},
-      {"TORCH_NCCL_BLOCKING_WAIT", "1", "every collective is waited for on the host"},
+      {"TORCH_NCCL_BLOCKING_WAIT", "1", "the host waits for every collective"},
       {"NVIDIA_TF32_OVERRIDE", "0",
        "cuBLAS and cuDNN keep FP32 products off tensor cores, whatever the program allows"},
       {"TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "0", "PyTorch's FP32 products stay off tensor cores"},
@@ -48,8 +48,8 @@ Finding check_nccl(const System& system) {
     text += fmt::format("{}{}={}{}: {}", text.empty() ? "" : "; ", slow.name, slow.value,
                         in_file ? " in " + found->second.source : "", slow.effect);
   }
-  if (!text.empty()) return {Status::kWarning, text, "Unset what was meant for debugging."};
-  text = "nothing in this shell slows it down";
+  if (!text.empty()) return {Status::kWarning, text, "Unset debugging variables."};
+  text = "no variable in this shell slows training";
   std::string set;
   for (const auto& [name, setting] : settings)
     set += fmt::format("{}{}={}", set.empty() ? "" : ", ", name, setting.value);
@@ -61,7 +61,7 @@ Finding check_topology_file(const System& system) {
   if (!file.empty()) {
     if (file.front() == '/' && system.exists(file))
       return {Status::kOk, file + " is in effect", ""};
-    return {Status::kProblem, fmt::format("NCCL_TOPO_FILE is {}, which is not there", file),
+    return {Status::kProblem, fmt::format("NCCL_TOPO_FILE is {}, which does not exist", file),
             "Correct it, mount it into the container, or unset it."};
   }
   if (system.exists(kDefaultTopology)) return {Status::kOk, kDefaultTopology + " is in effect", ""};
@@ -70,11 +70,11 @@ Finding check_topology_file(const System& system) {
   if (gpus > 1 && !adapters.empty() && is_virtual_machine(system))
     return {Status::kWarning,
             fmt::format("no file, on a virtual machine with {} GPUs and {} adapters, whose PCIe "
-                        "tree may not be the machine's",
+                        "tree may differ from the host's",
                         gpus, adapters.size()),
-            "NCCL chooses rings by that tree. Cloud providers have a file for each kind of "
-            "machine: set NCCL_TOPO_FILE."};
-  return {Status::kNote, "no file: NCCL looks at the machine itself", ""};
+            "NCCL derives its rings from this tree. Cloud providers supply a file per machine "
+            "type: set NCCL_TOPO_FILE."};
+  return {Status::kNote, "no file: NCCL detects the topology", ""};
 }
 
 }  // namespace headway::doctor

@@ -12,7 +12,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-/// Lines "NCCL_DEBUG=WARN", comments from '#'. The first of a name stands, as the environment does.
+/// Lines "NCCL_DEBUG=WARN"; comments start with '#'. The environment wins, then the first line of a name.
 void add_file(const System& system, const std::string& path,
               std::map<std::string, NcclSetting>& settings) {
   if (path.empty() || path.front() != '/') return;

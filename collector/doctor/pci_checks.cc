@@ -87,24 +87,22 @@ Finding check_acs(const System& system) {
   for (const std::string& bridge : bridges) {
     const Acs acs = read_acs(system, bridge);
     if (!acs.readable)
-      return {Status::kNote, "only root may read the settings of the bridges: sudo headway doctor",
-              ""};
+      return {Status::kNote, "only root may read the bridge settings: sudo headway doctor", ""};
     if (!acs.redirects()) continue;
     redirecting.push_back(bridge);
     translated_pass &= acs.lets_translated_pass();
   }
   const std::string all = fmt::format("{} bridges", bridges.size());
   if (redirecting.empty())
-    return {Status::kOk, all + " pass requests between devices on directly", ""};
+    return {Status::kOk, all + " forward requests between devices directly", ""};
   const std::string text =
-      fmt::format("ACS is on: {} of {} send requests between devices up to the processor ({})",
+      fmt::format("ACS is on: {} of {} redirect device-to-device requests to the processor ({})",
                   redirecting.size(), all, some_of(redirecting));
   if (translated_pass)
-    return {Status::kNote, text + ", except translated ones (ATS), as virtual machines need it",
-            ""};
+    return {Status::kNote, text + ", except translated ones (ATS), as virtual machines need", ""};
   return {Status::kWarning, text,
-          "GPUDirect is slow then, or hangs. Without virtual machines switch ACS off in the BIOS, "
-          "or after each start: sudo setpci -s BRIDGE ECAP_ACS+0x6.w=0000 for each of them."};
+          "This makes GPUDirect slow, or hangs it. Without virtual machines, disable ACS in the "
+          "BIOS, or after each boot: sudo setpci -s BRIDGE ECAP_ACS+0x6.w=0000 for each bridge."};
 }
 
 Finding check_iommu(const System& system) {
@@ -120,16 +118,15 @@ Finding check_iommu(const System& system) {
     if (type.starts_with("DMA")) translated.push_back(gpu.address);
   }
   if (!translated.empty())
-    return {
-        Status::kWarning,
-        fmt::format("it translates the addresses of {} of {} GPUs ({})", translated.size(),
-                    gpus.size(), some_of(translated)),
-        "Direct copies between devices are slower or not possible: add iommu=pt to the kernel's "
-        "command line, or switch it off (intel_iommu=off, amd_iommu=off, or in the BIOS)."};
-  if (known) return {Status::kOk, "on, but passes the GPUs' addresses through", ""};
+    return {Status::kWarning,
+            fmt::format("it translates the addresses of {} of {} GPUs ({})", translated.size(),
+                        gpus.size(), some_of(translated)),
+            "Direct copies between devices are slow or impossible: add iommu=pt to the kernel "
+            "command line, or disable the IOMMU (intel_iommu=off, amd_iommu=off, or in the BIOS)."};
+  if (known) return {Status::kOk, "on, but passes GPU addresses through", ""};
   const bool passes = system.read("/proc/cmdline").find("iommu=pt") != std::string::npos;
   return {passes ? Status::kOk : Status::kNote,
-          passes ? "on, with iommu=pt" : "on; the machine does not say whether it translates", ""};
+          passes ? "on, with iommu=pt" : "on; whether it translates is unknown", ""};
 }
 
 Finding check_affinity(const System& system) {
@@ -151,25 +148,25 @@ Finding check_affinity(const System& system) {
           fmt::format("GPU {} (node {}, CPUs {})", i, gpus[i].numa_node, gpus[i].local_cpus));
   }
   if (may_run.empty() || nodes.empty())
-    return {Status::kNote, "the machine does not say which CPUs are near which GPU", ""};
+    return {Status::kNote, "GPU and CPU affinity is unknown", ""};
   if (!far.empty())
-    return {Status::kWarning,
-            fmt::format("this shell may use CPUs {}, none of which is near {}", allowed_text,
-                        some_of(far)),
-            "Launches and copies cross to another socket. Start each rank on the CPUs of its GPU: "
-            "numactl --cpunodebind=NODE --membind=NODE, or the launcher's binding "
-            "(--bind-to numa, --cpu-bind)."};
+    return {
+        Status::kWarning,
+        fmt::format("this shell may use CPUs {}, but none is near {}", allowed_text, some_of(far)),
+        "Launches and copies cross to another socket. Run each rank on CPUs near its GPU: numactl "
+        "--cpunodebind=NODE --membind=NODE, or the launcher's binding (--bind-to numa, "
+        "--cpu-bind)."};
   if (nodes.size() > 1)
     return {Status::kNote,
-            fmt::format("the GPUs in use are on {} NUMA nodes: a rank may run on another one than "
-                        "its GPU unless its launcher binds it",
+            fmt::format("the GPUs in use are on {} NUMA nodes: without binding, a rank may run on "
+                        "a different node than its GPU",
                         nodes.size()),
             ""};
   if (std::ranges::any_of(may_run, [&](int cpu) { return !near_any.contains(cpu); }))
     return {Status::kNote,
-            fmt::format("this shell may use CPUs {}, some of which are on another NUMA node than "
-                        "the GPUs in use",
-                        allowed_text),
+            fmt::format(
+                "this shell may use CPUs {}, some on a different NUMA node than the GPUs in use",
+                allowed_text),
             ""};
   return {Status::kOk, fmt::format("CPUs {} are near the GPUs", allowed_text), ""};
 }
@@ -183,22 +180,21 @@ Finding check_nvlink(const System& system) {
   if (has_switches(system) && most == 0 && !runs(system, "nv-fabricmanager"))
     return {
         gpus.empty() ? Status::kNote : Status::kProblem,
-        "NVSwitches, but no fabric manager is seen" +
-            std::string(gpus.empty() ? " (in a container it is not)" : ", and no link is active"),
-        gpus.empty()
-            ? ""
-            : "sudo systemctl start nvidia-fabricmanager: CUDA does not start without it."};
+        "NVSwitches, but no visible fabric manager" +
+            std::string(gpus.empty() ? " (invisible in a container)" : ", and no link is active"),
+        gpus.empty() ? ""
+                     : "sudo systemctl start nvidia-fabricmanager: CUDA cannot start without it."};
   // Links that no GPU uses are not wired: cards with bridges have some. Those that others use are broken.
   std::vector<std::string> fewer;
   for (std::size_t i = 0; i < gpus.size(); ++i)
     if (gpus[i].active < most) fewer.push_back(fmt::format("GPU {} {}", i, gpus[i].active));
   if (!fewer.empty())
-    return {
-        Status::kWarning, fmt::format("{} links are active, but of {}", most, some_of(fewer)),
-        "The GPU with the fewest decides. `nvidia-smi nvlink -s` and -e show links and errors."};
+    return {Status::kWarning, fmt::format("{} links are active, but of {}", most, some_of(fewer)),
+            "The GPU with the fewest links limits. `nvidia-smi nvlink -s` and -e show links and "
+            "errors."};
   if (most > 0) return {Status::kOk, fmt::format("{} links of each GPU are active", most), ""};
-  if (gpus.empty()) return {Status::kNote, "NVML does not say", ""};
-  return {Status::kNote, "none: GPUs exchange over PCIe", ""};
+  if (gpus.empty()) return {Status::kNote, "NVML does not report it", ""};
+  return {Status::kNote, "none: GPUs communicate over PCIe", ""};
 }
 
 }  // namespace headway::doctor

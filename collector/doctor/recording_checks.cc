@@ -31,17 +31,16 @@ Finding check_library(const System& system) {
 Finding check_nvtx(const System& system) {
   std::string other = system.variable("NVTX_INJECTION64_PATH");
   if (other.empty() || other.ends_with("libheadway_inject.so"))
-    return {Status::kOk, "no other tool has taken NVTX in this shell", ""};
-  return {
-      Status::kWarning, fmt::format("NVTX_INJECTION64_PATH is {}", other),
-      "`headway record` takes its place for the run; unset it if that tool is no longer wanted."};
+    return {Status::kOk, "no other tool uses NVTX in this shell", ""};
+  return {Status::kWarning, fmt::format("NVTX_INJECTION64_PATH is {}", other),
+          "`headway record` replaces it during the run; unset it if you no longer use that tool."};
 }
 
 Finding check_other_profilers(const System& system) {
   std::string injected = system.variable("CUDA_INJECTION64_PATH");
   if (!injected.empty() && !injected.ends_with("libheadway_inject.so"))
     return {Status::kWarning, fmt::format("CUDA_INJECTION64_PATH is {}", injected),
-            "It keeps its place, and CUDA is then not recorded: unset it, or use `--cuda off`."};
+            "It stays active, so CUDA is not recorded: unset it, or use `--cuda off`."};
   static constexpr std::array<std::string_view, 6> kProfilers = {
       "nsys", "nsys-launcher", "ncu", "nvprof", "nv-hostengine", "dcgm-exporter"};
   for (const std::string& process : system.list("/proc")) {
@@ -49,8 +48,8 @@ Finding check_other_profilers(const System& system) {
     std::string name = system.read("/proc/" + process + "/comm");
     if (std::find(kProfilers.begin(), kProfilers.end(), name) == kProfilers.end()) continue;
     return {Status::kWarning, fmt::format("{} runs (process {})", name, process),
-            "CUPTI has one user in a process, and hardware counters one on a GPU: what that tool "
-            "watches, Headway cannot."};
+            "Only one tool per process can use CUPTI, and one per GPU hardware counters: Headway "
+            "cannot record what that tool watches."};
   }
   return {Status::kOk, "none seen", ""};
 }
@@ -63,13 +62,12 @@ Finding check_shared_memory(const System& system) {
     return limit && *limit < bytes;
   };
   if (too_small(RLIMIT_AS, 10 * least) || too_small(RLIMIT_FSIZE, least))
-    return {Status::kProblem,
-            "`ulimit -v` or `ulimit -f` leaves no room for the memory that events travel through",
-            "Raise it (`ulimit -v unlimited; ulimit -f unlimited`): now programs run unrecorded."};
+    return {Status::kProblem, "`ulimit -v` or `ulimit -f` leaves no room for the event buffers",
+            "Raise it (`ulimit -v unlimited; ulimit -f unlimited`): programs now run unrecorded."};
   if (too_small(RLIMIT_AS, 64 * best) || too_small(RLIMIT_FSIZE, best))
-    return {Status::kWarning, "`ulimit -v` or `ulimit -f` leaves room for small rings only",
-            "Raise it, or expect lost events in bursts."};
-  return {Status::kOk, "no limit in the way; /dev/shm is not used", ""};
+    return {Status::kWarning, "`ulimit -v` or `ulimit -f` leaves room for small event buffers only",
+            "Raise it, or expect event loss in bursts."};
+  return {Status::kOk, "no limit; /dev/shm is not used", ""};
 }
 
 Finding check_descriptors(const System& system) {
@@ -77,25 +75,26 @@ Finding check_descriptors(const System& system) {
   if (!limit || *limit >= 1024)
     return {Status::kOk, limit ? fmt::format("{} at once", *limit) : "no limit", ""};
   return {Status::kWarning, fmt::format("{} at once", *limit),
-          "Raise it (`ulimit -n 4096`): each recorded process takes two, loaders take many."};
+          "Raise it (`ulimit -n 4096`): each recorded process needs two, loaders need many."};
 }
 
 Finding check_clock(const System& system) {
   std::string trouble = system.tsc_trouble();
-  if (trouble.empty()) return {Status::kOk, "the processor's counter, which is the cheapest", ""};
-  return {Status::kNote,
-          fmt::format("the system's clock, which costs about 40 ns more a range: {}", trouble), ""};
+  if (trouble.empty()) return {Status::kOk, "the processor counter (cheapest)", ""};
+  return {Status::kNote, fmt::format("the system clock, about 40 ns more per range: {}", trouble),
+          ""};
 }
 
 Finding check_output(const System& system) {
   constexpr std::uint64_t kLittle = std::uint64_t{2} << 30;
   std::optional<System::Space> space = system.space("");
-  if (!space) return {Status::kProblem, "the current folder is gone", "Change to another one."};
+  if (!space)
+    return {Status::kProblem, "the current folder no longer exists", "Change to another folder."};
   std::string text = fmt::format("{} free in the current folder",
                                  format_bytes(static_cast<std::int64_t>(space->free)));
   if (space->free < kLittle)
     return {Status::kWarning, text,
-            "A trace takes about 90 bytes an event; choose another place with -o."};
+            "A trace takes about 90 bytes per event; choose another place with -o."};
   return {Status::kOk, text, ""};
 }
 

@@ -85,10 +85,10 @@ bool tsc_is_safe(std::string& why_not) {
     }
     return true;
   }
-  why_not = "/proc/cpuinfo cannot be read";
+  why_not = "cannot read /proc/cpuinfo";
   return false;
 #else
-  why_not = "this processor has no time-stamp counter that Headway knows";
+  why_not = "this processor has no known time-stamp counter";
   return false;
 #endif
 }

@@ -14,17 +14,17 @@ struct GpuSeries {
 };
 
 inline constexpr GpuSeries kGpuUtilisation = {"gpu.utilisation", "%",
-                                              "Time in which some kernel ran, as NVML samples it."};
-inline constexpr GpuSeries kGpuMemoryUtilisation = {
-    "gpu.memory_utilisation", "%", "Time in which the device's memory was read or written."};
+                                              "Time in which a kernel ran, as sampled by NVML."};
+inline constexpr GpuSeries kGpuMemoryUtilisation = {"gpu.memory_utilisation", "%",
+                                                    "Time with reads or writes of device memory."};
 inline constexpr GpuSeries kGpuMemoryUsed = {"gpu.memory_used", "bytes",
-                                             "Device memory in use, of all processes."};
+                                             "Device memory used by all processes."};
 inline constexpr GpuSeries kGpuSmClock = {"gpu.sm_clock", "Hz", "Clock of the multiprocessors."};
 inline constexpr GpuSeries kGpuMemoryClock = {"gpu.memory_clock", "Hz", "Clock of the memory."};
 inline constexpr GpuSeries kGpuThrottleReasons = {
     "gpu.throttle_reasons", "bits",
-    "Why the clock is below its maximum: 1 idle, 2 applications' setting, 4 power, 8 hardware, 16 "
-    "kept alike, 32 software thermal, 64 hardware thermal, 128 power brake, 256 display."};
+    "Reason for a clock below maximum: 1 idle, 2 application setting, 4 power, 8 hardware, 16 sync "
+    "boost, 32 software thermal, 64 hardware thermal, 128 power brake, 256 display."};
 inline constexpr GpuSeries kGpuPower = {"gpu.power", "W", "Power drawn."};
 inline constexpr GpuSeries kGpuTemperature = {"gpu.temperature", "C", "Temperature of the GPU."};
 inline constexpr GpuSeries kGpuPcieReceived = {"gpu.pcie_received", "bytes/s",
@@ -34,13 +34,13 @@ inline constexpr GpuSeries kGpuNvlinkReceived = {"gpu.nvlink_received", "bytes/s
                                                  "Received over all NVLinks."};
 inline constexpr GpuSeries kGpuNvlinkSent = {"gpu.nvlink_sent", "bytes/s",
                                              "Sent over all NVLinks."};
-inline constexpr GpuSeries kGpuSmActive = {
-    "gpu.sm_active", "%", "Share of multiprocessors that had work, mean over the sample."};
+inline constexpr GpuSeries kGpuSmActive = {"gpu.sm_active", "%",
+                                           "Share of busy multiprocessors, mean over the sample."};
 inline constexpr GpuSeries kGpuSmOccupancy = {"gpu.sm_occupancy", "%",
-                                              "Warps on multiprocessors, of the most that fit."};
+                                              "Active warps, share of the maximum."};
 inline constexpr GpuSeries kGpuTensorActive = {"gpu.tensor_active", "%",
-                                               "Use of the tensor cores' peak rate."};
+                                               "Share of the tensor cores' peak rate."};
 inline constexpr GpuSeries kGpuDramActive = {"gpu.dram_active", "%",
-                                             "Use of the memory's peak bandwidth."};
+                                             "Share of the memory's peak bandwidth."};
 
 }  // namespace headway::record

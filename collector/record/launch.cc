@@ -88,13 +88,13 @@ std::filesystem::path find_command(const std::string& command) {
   if (command.find('/') != std::string::npos) {
     std::error_code error;
     if (!std::filesystem::exists(command, error))
-      throw Error(ExitCode::kCommandNotFound, fmt::format("{}: there is no such file.", command));
+      throw Error(ExitCode::kCommandNotFound, fmt::format("{}: no such file.", command));
     if (std::filesystem::is_directory(command, error))
       fail_cannot_execute(command, "it is a folder");
     if (!is_executable(command))
       fail_cannot_execute(command,
-                          "it lacks the permission (chmod +x), or it is a script for an "
-                          "interpreter, which then is the command (python3 script.py)");
+                          "it is not executable (chmod +x), or it is a script for an interpreter: "
+                          "use python3 script.py");
     return command;
   }
   std::filesystem::path not_executable;
@@ -104,7 +104,7 @@ std::filesystem::path find_command(const std::string& command) {
     if (not_executable.empty() && is_file(candidate)) not_executable = candidate;
   }
   if (!not_executable.empty())
-    fail_cannot_execute(not_executable.string(), "it lacks the permission (chmod +x)");
+    fail_cannot_execute(not_executable.string(), "it is not executable (chmod +x)");
   throw Error(ExitCode::kCommandNotFound,
               fmt::format("{}: command not found.{}", command, hint_for(command)));
 }
@@ -132,7 +132,7 @@ std::filesystem::path find_pytorch_folder() {
       return folder;
   }
   fail_usage(
-      "--pytorch: the binding for Python is missing: neither {} nor {} has _headway_nvtx.abi3.so. "
+      "--pytorch: the Python binding is missing: neither {} nor {} contains _headway_nvtx.abi3.so. "
       "Headway was built without Python.h: install python3-dev, configure and build again.",
       beside.string(), installed.string());
 }
@@ -170,7 +170,7 @@ pid_t launch(const std::filesystem::path& program, const std::vector<std::string
   std::vector<char*> script_arguments = pointers_to(script_command);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    fail_internal("the system refuses a pipe: {}. Raise `ulimit -n`.", system_error_text(errno));
+    fail_internal("cannot create a pipe: {}. Raise `ulimit -n`.", system_error_text(errno));
   FileDescriptor read_end(ends[0]);
   FileDescriptor write_end(ends[1]);
   pid_t child = ::fork();

@@ -104,9 +104,8 @@ std::string fill_in_place(const std::string& name) {
         std::optional<int> rank = launched_self().rank;
         if (!rank)
           fail_usage(
-              "-o {}: %r stands for the rank, and no launcher has set one here (RANK, "
-              "OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID). Use %p, or start the ranks with "
-              "torchrun, mpirun or srun.",
+              "-o {}: %r is the rank, but no launcher has set one (RANK, OMPI_COMM_WORLD_RANK, "
+              "PMI_RANK, SLURM_PROCID). Use %p, or start the ranks with torchrun, mpirun or srun.",
               name);
         filled += std::to_string(*rank);
         break;
@@ -121,7 +120,7 @@ std::string fill_in_place(const std::string& name) {
         filled += '%';
         break;
       default:
-        fail_usage("-o {}: after % come r (rank), h (host), p (process) or another %.", name);
+        fail_usage("-o {}: expected r (rank), h (host), p (process) or % after %.", name);
     }
   }
   return filled;

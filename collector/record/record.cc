@@ -101,8 +101,7 @@ wire::Clock choose_clock(ClockChoice choice) {
   if (tsc_is_safe(why_not)) return wire::Clock::kTsc;
   if (choice == ClockChoice::kTsc)
     fail_usage(
-        "--clock tsc: the time-stamp counter of this machine cannot be trusted: {}. Use "
-        "--clock auto.",
+        "--clock tsc: this machine's time-stamp counter is unreliable: {}. Use --clock auto.",
         why_not);
   return wire::Clock::kRealtime;
 }
@@ -145,7 +144,7 @@ std::thread guarded_thread(std::string& trouble, Body body) {
       }
     });
   } catch (const std::system_error& error) {
-    trouble = fmt::format("the system refuses a thread: {}.", error.what());
+    trouble = fmt::format("cannot start a thread: {}.", error.what());
     return {};
   }
 }

@@ -38,12 +38,12 @@ RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
   if (nvtx) {
     changes.push_back(fmt::format("{}={}", kNvtx, library.string()));
     if (std::string other = other_tool(kNvtx, library); !other.empty())
-      notes_.push_back(fmt::format("{} was set to {}: for this run Headway takes its place", kNvtx,
+      notes_.push_back(fmt::format("{} was set to {}: Headway replaces it for this run", kNvtx,
                                    escape_terminal(other)));
   }
   // Two tools cannot share CUPTI, and the other one was asked for first.
   if (std::string other = other_tool(kCuda, library); cuda.on && !other.empty()) {
-    notes_.push_back(fmt::format("{} is set to {}: it keeps its place, and CUDA is not recorded",
+    notes_.push_back(fmt::format("{} is set to {}: it stays active, and CUDA is not recorded",
                                  kCuda, escape_terminal(other)));
   } else if (cuda.on) {
     changes.push_back(fmt::format("{}={}", kCuda, library.string()));
@@ -75,9 +75,8 @@ void RecordedEnvironment::add_nccl_profiler(const std::filesystem::path& library
   constexpr std::string_view kPlugin = "NCCL_PROFILER_PLUGIN";
   const char* other = std::getenv(kPlugin.data());
   if (other && *other) {
-    notes_.push_back(
-        fmt::format("{} is set to {}: it keeps its place, and --nccl-profiler has none", kPlugin,
-                    escape_terminal(other)));
+    notes_.push_back(fmt::format("{} is set to {}: it stays active, and --nccl-profiler is off",
+                                 kPlugin, escape_terminal(other)));
     return;
   }
   variables_.push_back(fmt::format("{}={}", kPlugin, library.string()));
@@ -98,8 +97,8 @@ void RecordedEnvironment::add_preload(const std::filesystem::path& library,
     std::filesystem::create_symlink(library, link_, error);
     if (error || link_.string().find_first_of(kSeparators) != std::string::npos) {
       notes_.push_back(fmt::format(
-          "--io: {} cannot be preloaded, because its path has a space or colon: calls on files are "
-          "not recorded. Set TMPDIR to a folder without them, or install Headway elsewhere",
+          "--io: cannot preload {}, because its path contains a space or colon: file calls are not "
+          "recorded. Set TMPDIR to a folder without them, or install Headway elsewhere",
           escape_terminal(library.string())));
       return;
     }

@@ -29,12 +29,12 @@ std::unique_ptr<SegmentReader> SegmentReader::map(const FileDescriptor& memory,
   // Sealed against shrinking: else the process could take memory from under our reads.
   if (::fstat(memory.get(), &info) != 0 || seals < 0 || !(seals & F_SEAL_SHRINK) ||
       info.st_size != static_cast<off_t>(bytes)) {
-    why_not = "its memory is not of the agreed kind and size";
+    why_not = "its memory has the wrong kind or size";
     return nullptr;
   }
   void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (base == MAP_FAILED) {
-    why_not = fmt::format("its memory cannot be mapped: {}", system_error_text(errno));
+    why_not = fmt::format("cannot map its memory: {}", system_error_text(errno));
     return nullptr;
   }
   std::unique_ptr<SegmentReader> reader(new SegmentReader(static_cast<std::byte*>(base), layout));

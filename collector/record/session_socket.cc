@@ -33,7 +33,7 @@ std::filesystem::path make_folder(const std::filesystem::path& parent, std::stri
   std::string pattern = (parent / "headway-XXXXXX").string();
   std::string problem;
   if (pattern.size() + std::strlen("/s") >= sizeof(sockaddr_un::sun_path)) {
-    problem = "too long for the address of a socket";
+    problem = "too long for a socket address";
   } else if (::mkdtemp(pattern.data())) {  // mode 0700
     return pattern;
   } else {
@@ -123,9 +123,8 @@ SessionSocket::SessionSocket() {
   }
   if (folder_.empty()) folder_ = make_folder("/tmp", tried);
   if (folder_.empty())
-    fail_internal(
-        "no place for the recorder's socket ({}). Set TMPDIR to a folder that you may write to.",
-        tried);
+    fail_internal("no folder for the recorder's socket ({}). Set TMPDIR to a writable folder.",
+                  tried);
   path_ = (folder_ / "s").string();
   listener_ = FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   poll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));

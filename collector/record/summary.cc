@@ -20,11 +20,11 @@ using trace::Severity;
 std::string outcome_line(const Summary& s) {
   std::string command = escape_terminal(s.command);
   if (s.outcome.left_running)
-    return fmt::format("{} is still running, unrecorded from here on", command);
+    return fmt::format("{} is still running, unrecorded from now on", command);
   if (s.outcome.scope_over)
-    return fmt::format("the recording is over; {} runs on unrecorded", command);
+    return fmt::format("the recording is over; {} continues unrecorded", command);
   if (s.outcome.signal)
-    return fmt::format("{} was ended by signal {} ({}); what it had recorded is kept", command,
+    return fmt::format("{} was ended by signal {} ({}); events up to then are kept", command,
                        *s.outcome.signal, ::strsignal(*s.outcome.signal));
   if (s.outcome.exit_code.value_or(0) != 0)
     return fmt::format("{} ended with exit code {}", command, *s.outcome.exit_code);
@@ -35,27 +35,26 @@ std::string outcome_line(const Summary& s) {
 std::string nothing_line(const Summary& s) {
   if (s.events > 0) return "";
   if (s.io_calls > 0)
-    return fmt::format("{} on files; no NVTX range or mark came",
-                       counted(s.io_calls, "call", "calls"));
-  if (!s.nvtx) return "NVTX was off (--nvtx off): the trace holds processes and counters only";
+    return fmt::format("{} on files; no NVTX range or mark", counted(s.io_calls, "call", "calls"));
+  if (!s.nvtx) return "NVTX was off (--nvtx off): the trace holds only processes and counters";
   if (!s.refusals.empty())  // which say why
-    return "no event came. The trace holds processes and counters only";
+    return "no event was recorded. The trace holds only processes and counters";
   if (s.injected > 0)
-    return "no event came: the program loaded NVTX but ended before its first range. The trace "
-           "holds processes and counters only";
-  return "no event came: the program does not use NVTX, is statically linked or 32-bit, runs as "
-         "another user, clears its environment, or ended before its first range. The trace holds "
-         "processes and counters only";
+    return "no event was recorded: the program loaded NVTX but ended before its first range. The "
+           "trace holds only processes and counters";
+  return "no event was recorded: the program does not use NVTX, is statically linked or 32-bit, "
+         "runs as another user, clears its environment, or ended before its first range. The trace "
+         "holds only processes and counters";
 }
 
 std::string cost_line(const Summary& s) {
-  std::string recorder = fmt::format("the recorder used {} of processor time beside it",
-                                     format_duration(s.recorder_cpu));
+  std::string recorder =
+      fmt::format("the recorder itself used {} of processor time", format_duration(s.recorder_cpu));
   if (s.event_cost_ns <= 0 || s.busiest_thread_records == 0) return recorder;
   double cost_ns = s.event_cost_ns * static_cast<double>(s.busiest_thread_records);
   double share = s.duration.ns > 0 ? cost_ns / static_cast<double>(s.duration.ns) : 0;
   return fmt::format(
-      "recording cost the busiest thread {} of its time ({:.0f} ns a push or pop); {}",
+      "recording cost the busiest thread {} of its time ({:.0f} ns per push or pop); {}",
       format_percent(share), s.event_cost_ns, recorder);
 }
 
@@ -94,7 +93,7 @@ std::string without_session_line(const Summary& s) {
   if (s.without_session.size() > kShown)
     names += fmt::format(" and {} more", s.without_session.size() - kShown);
   return fmt::format(
-      "note: seen from outside only, because started without the recorder's environment (env -i, "
+      "note: recorded from outside only (started without the recorder's environment, e.g. env -i, "
       "sudo): {}",
       names);
 }
@@ -105,9 +104,8 @@ std::vector<std::string> pytorch_lines(const Summary& s) {
   if (!s.pytorch) return lines;
   if (!s.settings.contains("pytorch_hook"))
     lines.push_back(
-        "--pytorch: no process reported the hook: none imported torch, or Python ran with -S, -I "
-        "or "
-        "-E, or without the environment");
+        "--pytorch: no process reported the hook: none imported torch, or Python ran with -S, -I, "
+        "-E or a cleared environment");
   constexpr std::string_view kOff = "pytorch.off.";
   for (const auto& [name, value] : s.settings) {
     if (name.starts_with(kOff))
@@ -122,12 +120,11 @@ std::vector<std::string> pytorch_lines(const Summary& s) {
 std::string failure_line(const Summary& s) {
   std::string file = escape_terminal(s.file.string());
   if (!s.file_bytes)
-    return fmt::format("{} is gone: it was removed while the recording ran, with all it held",
-                       file);
+    return fmt::format("{} is gone: it was removed during the recording, with all data", file);
   if (s.failure.empty()) return "";
   return fmt::format(
-      "writing stopped early: {} The file holds what was written until then; keep {}-wal beside it "
-      "if there is one",
+      "writing stopped early: {} The file holds all events up to then; keep {}-wal beside it if it "
+      "exists",
       escape_terminal(s.failure), file);
 }
 

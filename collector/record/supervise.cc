@@ -56,9 +56,9 @@ std::string reason_of(const wire::Hello& hello) {
   std::string error = hello.problem_errno ? ": " + system_error_text(hello.problem_errno) : "";
   switch (static_cast<wire::Problem>(hello.problem)) {
     case wire::Problem::kMemfd:
-      return "the system refuses it shared memory (memfd_create)" + error;
+      return "the system refuses shared memory (memfd_create)" + error;
     case wire::Problem::kMap:
-      return "the system refuses it shared memory (mmap)" + error;
+      return "the system refuses shared memory (mmap)" + error;
     default:
       return "its limits (ulimit -f, ulimit -v) leave no room for shared memory" + error;
   }
@@ -67,9 +67,8 @@ std::string reason_of(const wire::Hello& hello) {
 std::string no_descriptor_reason() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  return fmt::format(
-      "the recorder may open no more than {} files, and had none left for it. Raise `ulimit -n`",
-      limit.rlim_cur);
+  return fmt::format("the recorder reached its limit of {} open files. Raise `ulimit -n`",
+                     limit.rlim_cur);
 }
 
 }  // namespace
@@ -88,7 +87,7 @@ FileDescriptor prepare_to_supervise() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   FileDescriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals)
-    fail_internal("the system refuses a descriptor for signals: {}. Raise `ulimit -n`.",
+    fail_internal("cannot create a descriptor for signals: {}. Raise `ulimit -n`.",
                   system_error_text(errno));
   return signals;
 }
@@ -160,10 +159,10 @@ bool Supervisor::finished() {
     if (rest.size() > 4) list += ", …";
     // Those that end with their parent are reaped within milliseconds; they are not worth a word.
     if (asked_to_end_ms_ == 0 && !rest.empty() && monotonic_ns() - ended_ns_ > 500'000'000) {
-      tell(fmt::format(
-          "headway: {} has ended; waiting for the processes it left behind (pid {}). Ctrl-C twice "
-          "to stop waiting.\n",
-          escape_terminal(options_.name), list));
+      tell(
+          fmt::format("headway: {} has ended; waiting for its child processes (pid {}). Press "
+                      "Ctrl-C twice to stop waiting.\n",
+                      escape_terminal(options_.name), list));
       told_waiting_ = true;
     }
   }
@@ -202,7 +201,7 @@ void Supervisor::admit(Arrival& arrival) {
     reader = SegmentReader::map(arrival.memory, arrival.hello.layout, reason);
   }
   if (!welcome(arrival, reader != nullptr, options_.clock) && reader) {
-    reason = "it gave up waiting for the recorder; is the machine overloaded?";
+    reason = "it stopped waiting for the recorder; is the machine overloaded?";
     reader.reset();
   }
   if (!reader) {

@@ -33,8 +33,8 @@ bool is_set(const char* variable) {
 }
 
 constexpr const char* kDisplayHelp =
-    "Over SSH, log in with `ssh -X` to get one, or make a picture without one: "
-    "`headway-gui TRACE --screenshot out.png`. `headway report TRACE` needs no display either.";
+    "Over SSH, log in with `ssh -X`, or export a picture without a display: `headway-gui TRACE "
+    "--screenshot out.png`. `headway report TRACE` needs no display either.";
 
 /// A picture never needs a display; a window does.
 void choose_platform(const Options& options) {
@@ -68,7 +68,7 @@ void message_handler(QtMsgType type, const QMessageLogContext&, const QString& m
 void check_fonts() {
   if (QFontDatabase::families().isEmpty())
     fmt::print(stderr,
-               "headway-gui: this machine has no fonts, so there will be no text. Install some: "
+               "headway-gui: this machine has no fonts, so all text is missing. Install some: "
                "apt-get install fonts-dejavu-core\n");
 }
 
@@ -78,13 +78,12 @@ void show_finding(MainWindow& window, const Options& options) {
     return one.rule == options.finding;
   });
   if (found == findings.end())
-    fail_usage("--finding '{}': no rule has this name; docs/reference/rules.md lists them.",
+    fail_usage("--finding '{}': unknown rule; docs/reference/rules.md lists them.",
                options.finding);
   const int index = static_cast<int>(found - findings.begin());
   if (options.predicted) {
     if (!found->predicted)
-      fail_usage("--predicted: the gain of a fix for '{}' is not known in this trace.",
-                 options.finding);
+      fail_usage("--predicted: this trace has no predicted gain for '{}'.", options.finding);
     window.go_to({.page = Page::kTimeline, .finding = index, .predicted = true});
   } else if (*options.page != Page::kTimeline) {
     window.go_to({.page = Page::kFindings, .finding = index});
@@ -170,7 +169,7 @@ int write_files(MainWindow& window, const Options& options) {
   QApplication::processEvents();
   if (options.csv) {
     if (!options.find.empty() && !window.timeline().view().selection())
-      fail_usage("--find '{}': no event has this in its name, so there is nothing to write.",
+      fail_usage("--find '{}': no event name contains this text, so there is nothing to write.",
                  options.find);
     csv_export(window, *options.csv)();
   }

@@ -65,52 +65,44 @@ bool parse_theme(const std::string& name) {
 
 Options parse_options(int argc, char** argv) {
   CLI::App app{
-      "Shows a trace of any kind that Headway reads: verdict, timeline, findings, ops, steps and "
-      "more. Keys and gestures: press ? in the window.",
+      "Shows any trace that Headway reads: verdict, timeline, findings, ops, steps and more. Press "
+      "? in the window for keys and gestures.",
       "headway-gui"};
   std::vector<std::string> traces;
   std::string second, screenshot, csv, page, size, range, theme, load_range, memory;
   Options options;
   app.set_version_flag("--version", "headway-gui " HEADWAY_VERSION);
-  app.add_option(
-      "TRACE", traces,
-      "The trace to open; several, a folder or a pattern: the ranks of one job. Without it "
-      "the window asks");
-  app.add_option("--compare", second, "A second trace, to compare the first one with");
+  app.add_option("TRACE", traces,
+                 "Trace to open; several files, a folder or a pattern: the ranks of one job. "
+                 "Without it, the window asks");
+  app.add_option("--compare", second, "Second trace to compare with the first");
   app.add_option("--screenshot", screenshot,
-                 "Write a picture of the page to this file and leave (SVG when its name ends in "
-                 ".svg, else PNG); needs no display");
-  app.add_option(
-      "--export-csv", csv,
-      "Write the page's table to this file and leave; of the timeline, where no --page is "
-      "given, the events in --range or named as --find, else all. - is the standard "
-      "output");
+                 "Write a picture of the page to this file and exit (SVG if its name ends in .svg, "
+                 "else PNG); needs no display");
+  app.add_option("--export-csv", csv,
+                 "Write the page's table to this file and exit. For the timeline (no --page): the "
+                 "events in --range or matching --find, else all. '-': standard output");
   app.add_option("--page", page, "Page to show: " + page_ids());
   app.add_option("--size", size, "Size of the window in pixels, e.g. 1280x800");
-  app.add_option("--range", range, "Stretch of time to show on the timeline, e.g. 1.2s..1.5s");
+  app.add_option("--range", range, "Time range to show on the timeline, e.g. 1.2s..1.5s");
   app.add_option("--at", options.at,
-                 "Place on the timeline to show, as Ctrl+G takes it: 2.94s, \"step 7\", 50%");
-  app.add_option(
-      "--load-range", load_range,
-      "Read only this stretch of time, e.g. 10s..20s: for traces larger than the memory");
-  app.add_option("--memory", memory,
-                 "Most memory to take, e.g. 8GB; without it what the machine has to spare");
+                 "Place to show on the timeline, as for Ctrl+G: 2.94s, \"step 7\", 50%");
+  app.add_option("--load-range", load_range,
+                 "Read only this time range, e.g. 10s..20s: for traces larger than memory");
+  app.add_option("--memory", memory, "Memory limit, e.g. 8GB; default: available memory");
   app.add_flag("--follow", options.follow,
-               "The trace is being recorded: read it again as it grows, and show its end");
-  app.add_flag("--no-cache", options.no_cache,
-               "Neither read nor keep a copy of the trace in the cache folder");
+               "Follow a running recording: reload the trace as it grows, and show its end");
+  app.add_flag("--no-cache", options.no_cache, "Do not read or write the trace cache");
   app.add_option("--find", options.find, "Select the first event whose name contains this text");
   app.add_option("--list", options.list,
-                 "Open a panel below the timeline: hits (of --find), rows (what each does in "
-                 "--range), stacks (what "
-                 "the host did in --range, or during what --find selects)")
+                 "Open a panel below the timeline: hits (of --find), rows (per-row activity in "
+                 "--range), stacks (host activity in --range, or during the --find match)")
       ->type_name("hits|rows|stacks");
   app.add_option(
       "--finding", options.finding,
-      "Show what this rule found, e.g. input-bound; with --page timeline where its first "
-      "evidence is");
+      "Show this rule's finding, e.g. input-bound; with --page timeline: its first evidence");
   app.add_flag("--predicted", options.predicted,
-               "With --finding: show a step as it would be with the fix, beside the recorded one");
+               "With --finding: show a step predicted with the fix beside the recorded one");
   app.add_option(
          "--fix", options.fixes,
          "Select this fix and show the predicted step; repeat to combine fixes. `headway whatif "
@@ -118,7 +110,7 @@ Options parse_options(int argc, char** argv) {
       ->type_name("FIX")
       ->allow_extra_args(false);
   app.add_option("--step-range", options.analysis.steps.range,
-                 "Name of the ranges that are training steps; a trailing * matches any ending");
+                 "Name of the step ranges; a trailing * matches any ending");
   app.add_option("--theme", theme, "Colours: light or dark");
   app.get_formatter()->column_width(30);
   app.footer(
@@ -141,7 +133,7 @@ Options parse_options(int argc, char** argv) {
   if (!load_range.empty()) options.source.stretch = parse_range(load_range);
   if (!memory.empty()) options.source.memory_bytes = parse_bytes(memory);
   if (options.follow && (traces.size() != 1 || options.source.stretch))
-    fail_usage("--follow takes one trace, and all of it.");
+    fail_usage("--follow takes one whole trace.");
   if (!second.empty()) options.second = second;
   if (!screenshot.empty()) options.screenshot = screenshot;
   if (!csv.empty()) options.csv = csv;
@@ -150,40 +142,40 @@ Options parse_options(int argc, char** argv) {
   if (!range.empty()) options.range = parse_range(range);
   if (!theme.empty()) options.dark = parse_theme(theme);
   if (options.range && options.page && *options.page != Page::kTimeline)
-    fail_usage("--range is for the timeline: leave --page out or say --page timeline.");
+    fail_usage("--range applies to the timeline: remove --page, or use --page timeline.");
   if (!options.at.empty() && options.range)
-    fail_usage("--at and --range: name one place, a point with --at or a stretch with --range.");
+    fail_usage("--at and --range: use one, a point with --at or a time range with --range.");
   if (!options.at.empty() && options.page.value_or(Page::kTimeline) != Page::kTimeline)
-    fail_usage("--at is for the timeline: leave --page out or say --page timeline.");
+    fail_usage("--at applies to the timeline: remove --page, or use --page timeline.");
   if (!options.source.files.empty() && options.second && !options.page && !options.range &&
       options.find.empty() && options.at.empty())
     options.page = Page::kCompare;
   if (options.second && options.source.files.empty())
     fail_usage("--compare {}: name the first trace too, as in headway-gui A --compare B.", second);
   if (options.predicted && options.finding.empty())
-    fail_usage("--predicted: name the finding whose fix is meant, e.g. --finding host-sync.");
+    fail_usage("--predicted needs a finding, e.g. --finding host-sync.");
   if (options.predicted && options.page.value_or(Page::kTimeline) != Page::kTimeline)
-    fail_usage("--predicted is for the timeline: leave --page out or say --page timeline.");
+    fail_usage("--predicted applies to the timeline: remove --page, or use --page timeline.");
   if (!options.list.empty() && options.list != "hits" && options.list != "rows" &&
       options.list != "stacks")
     fail_usage("--list '{}': expected hits, rows or stacks.", options.list);
   if (options.list == "hits" && options.find.empty())
-    fail_usage("--list hits: name what is searched for, e.g. --find gemm.");
+    fail_usage("--list hits needs a search, e.g. --find gemm.");
   if (options.list == "rows" && !options.range)
-    fail_usage("--list rows: name the stretch of time, e.g. --range 1.2s..1.5s.");
+    fail_usage("--list rows needs a time range, e.g. --range 1.2s..1.5s.");
   if (options.list == "stacks" && !options.range && options.find.empty())
     fail_usage(
-        "--list stacks: name the stretch of time, e.g. --range 1.2s..1.5s, or an event to --find.");
+        "--list stacks needs a time range, e.g. --range 1.2s..1.5s, or an event with --find.");
   if (!options.fixes.empty() && options.page.value_or(Page::kTimeline) != Page::kTimeline)
-    fail_usage("--fix is for the timeline: leave --page out or say --page timeline.");
+    fail_usage("--fix applies to the timeline: remove --page, or use --page timeline.");
   for (const std::string& fix : options.fixes)
     if (!analyzer::find_fix(fix))
-      fail_usage("--fix '{}': there is no such fix; `headway whatif TRACE` lists them.", fix);
+      fail_usage("--fix '{}': unknown fix; `headway whatif TRACE` lists them.", fix);
   if (options.predicted || !options.fixes.empty()) options.page = Page::kTimeline;
   if (!options.finding.empty() && !options.page) options.page = Page::kFindings;
   if (options.csv && !options.page) options.page = Page::kTimeline;
   if (options.csv && options.source.files.empty())
-    fail_usage("--export-csv {}: name the trace that the table is of.", csv);
+    fail_usage("--export-csv {}: name the trace with the table.", csv);
   if ((options.range || !options.find.empty() || !options.at.empty()) && !options.page)
     options.page = Page::kTimeline;
   return options;

@@ -148,8 +148,8 @@ void BookmarksPanel::show_status(const QString& trouble) {
             .arg(keys_text(Command::kBookmark)));
   }
   status_->setText(
-      tr("Enter goes there, F2 edits the note, Del removes it.%1")
-          .arg(notes_.are_kept() ? QString() : tr(" They last as long as this window.")));
+      tr("Enter jumps to it, F2 edits the note, Del removes it.%1")
+          .arg(notes_.are_kept() ? QString() : tr(" Deleted when this window closes.")));
 }
 
 bool BookmarksPanel::eventFilter(QObject* object, QEvent* event) {

@@ -86,8 +86,7 @@ void CallStacksPanel::showEvent(QShowEvent* event) {
 void CallStacksPanel::want() {
   if (!old_) return;
   const bool any = session_ && !range_.empty();
-  state_->setText(tr(
-      "Select a gap, a step, an event or a time range: this shows what the host did meanwhile."));
+  state_->setText(tr("Select a gap, a step, an event or a time range to see the host's activity."));
   state_->setVisible(!any);
   bar_->setVisible(any);
   if (!any) {
@@ -140,10 +139,9 @@ void CallStacksPanel::show_stacks(std::shared_ptr<const FlameGraph> stacks) {
   const auto time = [](DurationNs t) { return QString::fromStdString(format_duration(t)); };
   if (!stacks || stacks->nodes.size() == 1) {
     note_->setText({});
-    state_->setText(
-        tr("No range or call of the host was recorded in these %1. Python stacks come with "
-           "torch.profiler’s with_stack=True, ranges with NVTX.")
-            .arg(time(range_.length())));
+    state_->setText(tr("No range or host call was recorded in these %1. Record Python stacks with "
+                       "torch.profiler’s with_stack=True, or ranges with NVTX.")
+                        .arg(time(range_.length())));
     state_->show();
     return;
   }

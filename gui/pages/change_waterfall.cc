@@ -39,7 +39,7 @@ ChangeWaterfall::ChangeWaterfall(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::TabFocus);
   setMouseTracking(true);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setAccessibleName(tr("What changed per class of time"));
+  setAccessibleName(tr("Change by time class"));
 }
 
 void ChangeWaterfall::set_pair(std::shared_ptr<const SessionPair> pair) {

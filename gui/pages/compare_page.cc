@@ -50,7 +50,7 @@ QString shown(const std::string& text, std::size_t characters = kMaxShownCharact
 constexpr const char* kFindings = "findings";
 
 analyzer::Table findings_table(const analyzer::Diff& diff) {
-  analyzer::Table table{kFindings, "", "rules whose answer differs", {}, {}};
+  analyzer::Table table{kFindings, "", "rules with different answers", {}, {}};
   table.columns = {{"finding", "Finding: in A → in B", analyzer::ColumnKind::kText}};
   for (const std::string& finding : diff.findings) table.rows.push_back({finding});
   return table;
@@ -176,8 +176,7 @@ QWidget* ComparePage::heading() {
 QWidget* ComparePage::changes() {
   waterfall_ = new ChangeWaterfall;
   no_classes_ =
-      dim_label(tr("Neither trace has device work, so there are no classes of time to "
-                   "compare."));
+      dim_label(tr("Neither trace has device work, so there are no time classes to compare."));
   QWidget* left = new QWidget;
   QVBoxLayout* left_layout = new QVBoxLayout(left);
   left_layout->setContentsMargins(8, 6, 4, 6);
@@ -189,7 +188,7 @@ QWidget* ComparePage::changes() {
   scroll->setWidgetResizable(true);
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setAccessibleName(tr("Change per class of time"));
+  scroll->setAccessibleName(tr("Change per time class"));
   choice_ = new QComboBox;
   choice_->setAccessibleName(tr("What to compare"));
   filter_ = new QLineEdit;
@@ -365,11 +364,12 @@ void ComparePage::show_message(const QString& title, const QString& text, bool b
 }
 
 void ComparePage::show_invitation() {
-  show_message(tr("Compare with a second trace"),
-               tr("The open trace is A, the second one is B. You see whether B is faster, by how "
-                  "much and how sure that is; both timelines with their steps aligned; and what "
-                  "changed per class of time, op and kernel.\n\nOpen one, or drop a file here."),
-               false);
+  show_message(
+      tr("Compare with a second trace"),
+      tr("The open trace is A, the second one is B. The comparison shows whether B is faster, by "
+         "how much and with what confidence. It aligns the steps of both timelines and lists "
+         "changes by time class, op and kernel.\n\nOpen a trace, or drop a file here."),
+      false);
 }
 
 void ComparePage::show_table(int index) {

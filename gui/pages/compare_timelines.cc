@@ -118,7 +118,7 @@ QWidget* CompareTimelines::bar() {
   previous_ = button(QStringLiteral("←"), tr("The step before on both sides"));
   next_ = button(QStringLiteral("→"), tr("The next step on both sides"));
   median_ = button(tr("Median steps"), tr("The steady steps of median length"));
-  QToolButton* whole = button(tr("Fit"), tr("Show the aligned steps in full"));
+  QToolButton* whole = button(tr("Fit"), tr("Fit the aligned steps"));
   for (QWidget* widget :
        std::initializer_list<QWidget*>{previous_, boxes_[0], boxes_[1], next_, median_, whole})
     layout->addWidget(widget);
@@ -150,9 +150,8 @@ void CompareTimelines::set_pair(std::shared_ptr<const SessionPair> pair) {
     widget->setEnabled(steps);
   aligned_->setText(
       !pair_  ? QString()
-      : steps ? tr("The steps are aligned at their starts on the device; times count from there.")
-              : tr("Without steps on both sides the starts of the device's work are "
-                   "aligned."));
+      : steps ? tr("Steps are aligned at their starts on the device; times are relative.")
+              : tr("Without steps on both sides, the starts of device work are aligned."));
   show_steps(pair_ ? pair_->median_steps() : std::nullopt);
 }
 
@@ -241,7 +240,7 @@ void CompareTimelines::describe(Side side) {
     words << (device ? tr("step %1 on the device, %2") : tr("step %1, %2"))
                  .arg(bar.number)
                  .arg(length);
-    if (!bar.steady) words << tr("left out of the figures");
+    if (!bar.steady) words << tr("excluded");
   }
   if (const Target& target = view(side).selection()) {
     words << tr("selected: %1, %2")

@@ -26,7 +26,7 @@ QString text(const std::string& s) {
 CounterCharts::CounterCharts(QWidget* parent) : QWidget(parent), card_(new HoverCard(this)) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("Counters of memory over time"));
+  setAccessibleName(tr("Memory counters over time"));
 }
 
 void CounterCharts::set_data(std::shared_ptr<const MemoryUsage> usage, Interval bounds) {
@@ -178,7 +178,7 @@ void CounterCharts::mouseMoveEvent(QMouseEvent* event) {
              text(data_->series[i].title),
              tr("at %1").arg(text(format_time(
                  time, {static_cast<std::int64_t>(std::max(1.0, mapping_.ns_per_pixel()))}))),
-             tr("Click: this time on the timeline · Ctrl+wheel: zoom · drag: move")});
+             tr("Click: show on the timeline · Ctrl+wheel: zoom · drag: move")});
     return;
   }
   card_->hide();

@@ -219,10 +219,9 @@ void DataTable::ask_for_file() {
   QString name = QString::fromStdString(model_->table()->table.id) + QStringLiteral(".csv");
   QString file = QFileDialog::getSaveFileName(this, tr("Save as CSV"), name, tr("CSV (*.csv)"));
   if (!file.isEmpty() && !save_csv(file))
-    QMessageBox::warning(this, tr("Save as CSV"),
-                         tr("%1 could not be written. Does the folder exist, is there room, and "
-                            "may you write there?")
-                             .arg(file));
+    QMessageBox::warning(
+        this, tr("Save as CSV"),
+        tr("Could not write %1. Check the folder, free space and write permission.").arg(file));
 }
 
 bool DataTable::save_csv(const QString& file) {

@@ -34,12 +34,11 @@ bool DetailsPanel::is_large() const {
 
 void DetailsPanel::show_hint() {
   task_->cancel();
-  show_lines(tr("Nothing selected"),
-             {{"",
-               tr("Click an event to see what it is. Drag along the ruler, or drag with Shift, "
-                  "to see what a stretch of time amounts to.")
-                   .toStdString(),
-               {}}});
+  show_lines(tr("Nothing selected"), {{"",
+                                       tr("Click an event for details. Drag along the ruler, or "
+                                          "Shift+drag, to measure a time range.")
+                                           .toStdString(),
+                                       {}}});
 }
 
 void DetailsPanel::show_target(const Target& target, std::vector<EventLink> links) {

@@ -75,7 +75,7 @@ void DoubtsBanner::refresh() {
   more_->setVisible(true);
   more_->setText(more_->isChecked()  ? tr("Show less")
                  : doubts.size() > 1 ? tr("All %1 doubts").arg(doubts.size())
-                                     : tr("Read all of it"));
+                                     : tr("Read all"));
   QStringList lines;
   for (std::size_t i = 0; i < std::min(kMostLines, doubts.size()); ++i) lines << text_of(doubts[i]);
   if (doubts.size() > kMostLines) lines << tr("… and %1 more").arg(doubts.size() - kMostLines);

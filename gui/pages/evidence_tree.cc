@@ -73,7 +73,7 @@ void EvidenceTree::set_session(std::shared_ptr<const Session> session, const The
     topLevelItem(0)->setExpanded(true);
   } else {
     QTreeWidgetItem* item = new QTreeWidgetItem(this);
-    item->setText(0, session->analysed ? tr("No finding holds the step back")
+    item->setText(0, session->analysed ? tr("No finding limits the step")
                                        : tr("Findings come with the analysis"));
     item->setFlags(Qt::ItemIsEnabled);
     item->setDisabled(true);

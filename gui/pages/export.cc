@@ -27,11 +27,11 @@ QString qt_path(const std::filesystem::path& file) {
 [[noreturn]] void fail_write(const std::filesystem::path& file, const std::string& why) {
   std::error_code ignored;
   std::filesystem::path folder = std::filesystem::absolute(file, ignored).parent_path();
-  const char* remedy =
-      !std::filesystem::exists(folder, ignored) ? "Its folder does not exist: make it first"
-      : ::access(folder.c_str(), W_OK) != 0 ? "You may not write in its folder: choose another one"
-                                            : "Choose another place, or make room there";
-  fail_usage("{}: could not be written: {}. {}.", file.string(), why, remedy);
+  const char* remedy = !std::filesystem::exists(folder, ignored) ? "Create its folder first"
+                       : ::access(folder.c_str(), W_OK) != 0
+                           ? "Its folder is not writable: choose another one"
+                           : "Choose another place, or free some space";
+  fail_usage("{}: cannot write: {}. {}.", file.string(), why, remedy);
 }
 
 /// A file that takes its name only when all is in it. Not QSaveFile: that one does not say why a
@@ -42,7 +42,7 @@ class NewFile {
     std::error_code ignored;
     // A device or pipe would be replaced by a file; a link stays one.
     if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
-      fail_write(path, "there is something else of that name");
+      fail_write(path, "something else has that name");
     target_ = std::filesystem::is_symlink(path, ignored)
                   ? std::filesystem::weakly_canonical(path, ignored)
                   : path;
@@ -134,7 +134,7 @@ bool is_svg(const std::filesystem::path& file) {
 
 void export_picture(QWidget& widget, const std::filesystem::path& file) {
   QByteArray bytes = picture_of(widget, is_svg(file));
-  if (bytes.isEmpty()) fail_usage("{}: the picture is too large to be made.", file.string());
+  if (bytes.isEmpty()) fail_usage("{}: the picture is too large.", file.string());
   NewFile out(file);
   out.write({bytes.constData(), static_cast<std::size_t>(bytes.size())});
   out.finish();

@@ -38,7 +38,7 @@ EventSelection selected_events(MainWindow& window) {
 }  // namespace
 
 std::function<void()> csv_export(MainWindow& window, const std::filesystem::path& file) {
-  if (!window.session()) fail_usage("{}: there is no trace to take a table from.", file.string());
+  if (!window.session()) fail_usage("{}: no trace to take a table from.", file.string());
   if (window.page() == Page::kTimeline) {
     // The session is kept: its texts are what the selection points to.
     return [session = window.session(), selection = selected_events(window), file] {

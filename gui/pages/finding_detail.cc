@@ -88,7 +88,7 @@ void FindingDetail::add_sources(QVBoxLayout& layout, const analyzer::Finding& fi
   if (places.empty()) return;
   std::ranges::stable_sort(places, std::ranges::greater(), &std::pair<SourcePlace, int>::second);
   layout.addSpacing(6);
-  layout.addWidget(dim_label(tr("Where in the source; a line opens in the editor.")));
+  layout.addWidget(dim_label(tr("Source location; click a line to open it in the editor.")));
   WrapLabel* note = dim_label({});
   note->setObjectName(QStringLiteral("source note"));
   note->hide();
@@ -131,15 +131,14 @@ QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
   if (finding.predicted) {
     QPushButton* show = new QPushButton(tr("Show predicted step"));
     show->setObjectName(QStringLiteral("predicted step"));
-    show->setToolTip(
-        tr("A step on the timeline, as it was recorded and as it would be with the fix"));
+    show->setToolTip(tr("Compare a step as recorded with the same step predicted with the fix"));
     connect(show, &QPushButton::clicked, this, [this] { emit prediction_followed(finding_); });
     layout->addWidget(show, 0, Qt::AlignLeft);
   }
   if (!finding.evidence.empty()) {
     layout->addSpacing(12);
     layout->addWidget(heading_label(tr("Evidence"), 1));
-    layout->addWidget(dim_label(tr("Each line leads to its place on the timeline.")));
+    layout->addWidget(dim_label(tr("Click a line to see it on the timeline.")));
     for (std::size_t i = 0; i < finding.evidence.size(); ++i) {
       const analyzer::Evidence& evidence = finding.evidence[i];
       QString text = tr("%1 · at %2 · %3")
@@ -164,7 +163,7 @@ QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
     layout->addSpacing(12);
     layout->addWidget(dim_label(finding.status == analyzer::Status::kFine
                                     ? tr("Checked and fine: nothing to do.")
-                                    : tr("There is nothing to jump to.")));
+                                    : tr("No place to jump to.")));
   }
   layout->addStretch(1);
   return page;

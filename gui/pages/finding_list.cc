@@ -117,7 +117,7 @@ FindingList::FindingList(QWidget* parent)
   setFrameShape(QFrame::NoFrame);
   setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  setAccessibleName(tr("Findings, the one that would gain most first"));
+  setAccessibleName(tr("Findings, largest gain first"));
   connect(selectionModel(), &QItemSelectionModel::currentChanged, this,
           [this](const QModelIndex& index) {
             if (index.isValid()) emit current_changed(index.row());

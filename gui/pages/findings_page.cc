@@ -12,7 +12,7 @@ FindingsPage::FindingsPage(QWidget* parent)
     : PageWidget(parent),
       list_(new FindingList),
       detail_(new FindingDetail),
-      empty_(plain_label(tr("No rule was applied: there is nothing in this trace to judge."))),
+      empty_(plain_label(tr("No rule was applied: this trace has nothing to judge."))),
       splitter_(new QSplitter) {
   QVBoxLayout* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);

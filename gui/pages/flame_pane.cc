@@ -18,9 +18,9 @@ FlamePane::FlamePane(QWidget* parent)
       view_(new FlameView),
       scroll_(new QScrollArea) {
   weight_->addItems({tr("Device time"), tr("Host time")});
-  weight_->setAccessibleName(tr("What the width of a box means"));
+  weight_->setAccessibleName(tr("Meaning of a box's width"));
   scope_->addItems({tr("Steady steps"), tr("Whole trace")});
-  scope_->setAccessibleName(tr("What the figures are over"));
+  scope_->setAccessibleName(tr("Scope"));
   search_->setPlaceholderText(tr("Highlight names"));
   search_->setAccessibleName(tr("Highlight names in the flame graph"));
   search_->setClearButtonEnabled(true);
@@ -34,10 +34,10 @@ FlamePane::FlamePane(QWidget* parent)
   bar->addWidget(scope_);
   bar->addWidget(search_, 1);
   bar->addWidget(note_, 2);
-  QLabel* legend = dim_label(
-      tr("Each box is a range inside the one above it; its width is the time. Colours: what the "
-         "device did for kernels, phase or name for ranges. Click: zoom · Ctrl+click or "
-         "Ctrl+Return: the longest on the timeline · Esc: one level out · arrows: move"));
+  QLabel* legend =
+      dim_label(tr("Each box is a range inside the one above it; its width is time. Colours: "
+                   "kernel class, or phase or name of ranges. Click: zoom · Ctrl+click or "
+                   "Ctrl+Return: show the longest on the timeline · Esc: zoom out · arrows: move"));
   legend->setContentsMargins(10, 4, 10, 6);
   QVBoxLayout* layout = new QVBoxLayout(body);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -95,7 +95,7 @@ void FlamePane::show_note() {
                     "profiler.");
   } else if (!search_->text().isEmpty()) {
     DurationNs hits = graph_->matching(search_->text().toStdString());
-    text = tr("%1 · %2 of it highlighted. ")
+    text = tr("%1 · %2 highlighted. ")
                .arg(QString::fromStdString(format_duration(hits)),
                     QString::fromStdString(format_percent(ratio(hits, graph_->nodes[0].total)))) +
            text;

@@ -123,7 +123,7 @@ const FlameBox* FlameView::box_at(const QPoint& point) const {
 
 QStringList FlameView::describe(const FlameBox& box) const {
   const FlameNode& node = graph_->nodes[box.node];
-  if (box.merged > 1) return {tr("%1 stacks too narrow to tell apart").arg(box.merged)};
+  if (box.merged > 1) return {tr("%1 stacks too narrow to separate").arg(box.merged)};
   auto time = [](DurationNs t) { return QString::fromStdString(format_duration(t)); };
   auto share = [](double s) { return QString::fromStdString(format_percent(s)); };
   QStringList lines{QString::fromStdString(node.name)};
@@ -137,7 +137,7 @@ QStringList FlameView::describe(const FlameBox& box) const {
                  .arg(share(ratio(node.total, graph_->nodes[node.parent].total)),
                       QString::fromStdString(graph_->nodes[node.parent].name));
   if (node.self.ns > 0 && node.self < node.total)
-    lines << tr("%1 of it in no part below").arg(time(node.self));
+    lines << tr("%1 in no part below").arg(time(node.self));
   if (node.count > 0)
     lines << tr("%1 events, the longest %2")
                  .arg(QString::fromStdString(format_count(node.count)),

@@ -178,14 +178,12 @@ void HeatMapView::paint_axis(QPainter& painter, const QRect& area) const {
     painter.drawText(QRect(x, area.bottom() + 4, wide + 2, fontMetrics().height()), Qt::AlignLeft,
                      number);
   }
-  painter.drawText(
-      QRect(area.left(), area.bottom() + 6 + fontMetrics().height(),
-            width() - area.left() - kMargin, fontMetrics().height()),
-      Qt::AlignLeft,
-      fontMetrics().elidedText(
-          tr("Step number · pale: left out of figures · red frame: has most of its own to do, so "
-             "the others wait for it"),
-          Qt::ElideRight, width() - area.left() - kMargin));
+  painter.drawText(QRect(area.left(), area.bottom() + 6 + fontMetrics().height(),
+                         width() - area.left() - kMargin, fontMetrics().height()),
+                   Qt::AlignLeft,
+                   fontMetrics().elidedText(tr("Step number · pale: excluded · red frame: has most "
+                                               "own work, so the others wait for it"),
+                                            Qt::ElideRight, width() - area.left() - kMargin));
 }
 
 void HeatMapView::paint_legend(QPainter& painter, const QRect& area) const {
@@ -223,7 +221,7 @@ QStringList HeatMapView::describe(const At& where) const {
   const RankRow& row = map_->rows[where.row];
   QStringList lines{tr("%1, step %2").arg(text(row.label)).arg(map_->steps[where.column])};
   const std::optional<RankCell>& cell = row.cells[where.column];
-  if (!cell) return lines << tr("no such step here");
+  if (!cell) return lines << tr("no such step");
   for (const RankMetricInfo& metric : rank_metrics()) {
     DurationNs value = cell->value(metric.metric);
     if (value.ns > 0 || metric.metric == metric_)
@@ -234,7 +232,7 @@ QStringList HeatMapView::describe(const At& where) const {
   for (const Straggler& one : map_->stragglers) {
     if (one.row != where.row || one.column != where.column) continue;
     std::string_view cause = one.cause ? analyzer::info(*one.cause).label : "";
-    lines << tr("%1 more of its own to do than the median of the others%2")
+    lines << tr("%1 more own work than the others' median%2")
                  .arg(time(one.excess),
                       cause.empty()
                           ? QString()
@@ -243,7 +241,7 @@ QStringList HeatMapView::describe(const At& where) const {
                                                        static_cast<qsizetype>(cause.size())),
                                      time(one.cause_excess)));
   }
-  if (!cell->steady) lines << tr("left out of figures");
+  if (!cell->steady) lines << tr("excluded");
   lines << tr("Click to see it on the timeline");
   return lines;
 }

@@ -87,7 +87,7 @@ void HitsPanel::want() {
   if (!old_) return;
   if (!search_) {
     show_list({});
-    state_->setText(tr("Search for a name above (/): what is found is listed here."));
+    state_->setText(tr("Search for a name above (/) to list hits here."));
     state_->show();
     return;
   }
@@ -102,7 +102,7 @@ void HitsPanel::show_list(HitList list) {
   old_ = false;
   list_ = std::move(list);
   state_->setVisible(list_.hits == 0);
-  state_->setText(tr("No event has this in its name."));
+  state_->setText(tr("No event name contains this text."));
   table_->set_table(list_.table);
   // Names and durations are what one looks for; the row's path may be cut in its middle.
   if (list_.table)

@@ -31,7 +31,7 @@ InputPage::InputPage(QWidget* parent)
   layout->addWidget(text_);
   layout->addWidget(scroll, 1);
   tabs_->setDocumentMode(true);
-  tabs_->setAccessibleName(tr("Figures of the input pipeline"));
+  tabs_->setAccessibleName(tr("Input pipeline figures"));
   tabs_->addTab(stages_, tr("Stages"));
   tabs_->addTab(threads_, tr("Workers"));
   tabs_->addTab(waits_, tr("Waits by step"));

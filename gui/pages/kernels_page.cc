@@ -14,7 +14,7 @@ KernelsPage::KernelsPage(QWidget* parent)
   grouping_->addItems({tr("By kernel"), tr("By family"), tr("By launch and queue")});
   grouping_->setAccessibleName(tr("Group kernels"));
   scope_->addItems({tr("Steady steps"), tr("Whole trace")});
-  scope_->setAccessibleName(tr("What the figures are over"));
+  scope_->setAccessibleName(tr("Scope"));
   table_->filter().setPlaceholderText(tr("Filter by name or family"));
   table_->add_control(grouping_);
   table_->add_control(scope_);
@@ -39,9 +39,8 @@ BackgroundTask::Work KernelsPage::make_work() {
       table_->set_table(table);
       if (table->table.rows.empty())
         show_empty(
-            tr("No kernels were recorded.\nRecord with `headway record` on a machine with a "
-               "GPU, or open a trace that has device work; the timeline shows what the host "
-               "did."));
+            tr("No kernels were recorded.\nRecord with `headway record` on a machine with a GPU, "
+               "or open a trace with device work. The timeline shows host activity."));
     };
   };
 }

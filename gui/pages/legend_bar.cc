@@ -135,13 +135,14 @@ std::vector<LegendBar::Entry> LegendBar::arranged(int width, int* height) const 
         {text(info.label), text(info.doc), theme_->brush(role_of(c)), {}, false, false});
   }
   if (explain_merging_) {
-    entries.push_back({tr("Low bars: merged events"),
-                       tr("Events narrower than a pixel are merged into a bar as high as the time "
-                          "they cover, in the colour of most of it. No event is left out."),
-                       theme_->dim_text,
-                       {},
-                       true,
-                       false});
+    entries.push_back(
+        {tr("Low bars: merged events"),
+         tr("Events narrower than a pixel are merged. The bar's height is their share of the time; "
+            "its colour is the most frequent one. No event is omitted."),
+         theme_->dim_text,
+         {},
+         true,
+         false});
   }
   if (single_) cut_to_line(entries, width);
   QFontMetrics metrics(font());

@@ -65,7 +65,7 @@ void MainMenus::build_file(bool keep_settings) {
   exports_ = new ExportMenu(window_, file);
   for (QAction* action : file->actions().mid(before)) needs_trace_.push_back(action);
   file->addSeparator();
-  QAction* cache = file->addAction(tr("&Keep large traces in a cache"));
+  QAction* cache = file->addAction(tr("&Cache large traces"));
   cache->setCheckable(true);
   cache->setChecked(QSettings().value(QStringLiteral("cache"), true).toBool());
   cache->setEnabled(keep_settings);
@@ -148,10 +148,9 @@ void MainMenus::show_about() {
   box->setTextFormat(Qt::PlainText);
   const QString version = QApplication::applicationVersion();
   box->setText(version.isEmpty() ? tr("Headway") : tr("Headway %1").arg(version));
-  box->setInformativeText(
-      tr("Headway tells what holds each training step back, by how much, and what to do about "
-         "it.\n\nMIT licence. Uses Qt %1.")
-          .arg(QString::fromUtf8(qVersion())));
+  box->setInformativeText(tr("Headway shows what limits each training step, by how much, and what "
+                             "to change.\n\nMIT licence. Uses Qt %1.")
+                              .arg(QString::fromUtf8(qVersion())));
   box->open();
 }
 

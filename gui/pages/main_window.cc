@@ -369,15 +369,15 @@ void MainWindow::update_session(std::shared_ptr<const Session> session) {
 void MainWindow::show_headline() {
   QString text = QString::fromStdString(session_->summary.headline);
   if (!session_->analysed) {
-    text = progress_.isEmpty() ? tr("Not analysed: the timeline shows what was recorded.")
-                               : tr("%1 … The timeline can be used already.").arg(progress_);
+    text = progress_.isEmpty() ? tr("Not analysed: the timeline shows the recording.")
+                               : tr("%1 … The timeline is ready.").arg(progress_);
   }
   // The step cost moves with the recording, the first cause may change.
   const DurationNs cost = session_->analysis.step_cost.per_step();
   if (request_.follow && session_->analysed && cost.ns > 0)
     text += tr(" – step cost %1").arg(QString::fromStdString(format_duration(cost)));
   if (request_.follow && session_->recording) {
-    text = (stalled_ ? tr("Nothing recorded for a while – %1") : tr("Recording … – %1")).arg(text);
+    text = (stalled_ ? tr("No new data for a while – %1") : tr("Recording … – %1")).arg(text);
   } else if (request_.follow) {
     text = tr("The recording has ended – %1").arg(text);
   }

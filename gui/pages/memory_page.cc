@@ -15,8 +15,8 @@ MemoryPage::MemoryPage(QWidget* parent)
       tabs_(new QTabWidget),
       text_(plain_label({})),
       charts_(new CounterCharts),
-      growth_(new DataTable(tr("Counters of memory"))),
-      steps_(new DataTable(tr("Peaks of memory by step"))),
+      growth_(new DataTable(tr("Memory counters"))),
+      steps_(new DataTable(tr("Memory peaks by step"))),
       calls_(new DataTable(tr("Allocations and frees"))),
       copies_(new DataTable(tr("Copies and memory sets"))) {
   text_->setContentsMargins(14, 10, 14, 6);
@@ -32,7 +32,7 @@ MemoryPage::MemoryPage(QWidget* parent)
   layout->addWidget(scroll, 1);
   over_time->setFocusProxy(charts_);
   tabs_->setDocumentMode(true);
-  tabs_->setAccessibleName(tr("Figures of memory"));
+  tabs_->setAccessibleName(tr("Memory figures"));
   tabs_->addTab(over_time, tr("Over time"));
   tabs_->addTab(growth_, tr("Peaks and growth"));
   tabs_->addTab(steps_, tr("By step"));

@@ -9,8 +9,8 @@ OpTablePane::OpTablePane(QWidget* parent)
     : ComputedPage(parent),
       grouping_(new QComboBox),
       table_(new DataTable(tr("Device time by op"))) {
-  grouping_->addItem(tr("By op of the model"));
-  grouping_->addItem(tr("By type of op"));
+  grouping_->addItem(tr("By model op"));
+  grouping_->addItem(tr("By op type"));
   grouping_->addItem(tr("By kernel or copy"));
   grouping_->setAccessibleName(tr("Group device ops"));
   table_->filter().setPlaceholderText(tr("Filter by name, type or phase"));
@@ -31,8 +31,8 @@ BackgroundTask::Work OpTablePane::make_work() {
       wanted_.clear();
       if (table->table.rows.empty())
         show_empty(
-            tr("No device ops were recorded, so there is no device time to share out.\nThe "
-               "timeline shows what the host did; the flame graph can show host time."));
+            tr("No device ops were recorded, so there is no device time to show.\nThe timeline "
+               "shows host activity; the flame graph can show host time."));
     };
   };
 }

@@ -23,7 +23,7 @@ RangeRowsPanel::RangeRowsPanel(QWidget* parent)
       copy_(new QToolButton),
       state_(dim_label({})) {
   copy_->setText(tr("Copy as text"));
-  copy_->setToolTip(tr("Copy the selected rows, or all that are shown"));
+  copy_->setToolTip(tr("Copy the selected rows, or all shown rows"));
   copy_->setAutoRaise(true);
   table_->add_control(copy_);
   table_->filter().setPlaceholderText(tr("Filter rows"));

@@ -30,15 +30,12 @@ StackedBars stacks_of(const RankMap& map) {
 }
 
 QString why_empty(const Session& session) {
-  QString why = QObject::tr(
-      "This trace is of one rank on one device, so there is nobody to compare "
-      "it with.");
+  QString why = QObject::tr("This trace has one rank on one device: nothing to compare.");
   if (session.trace.world_size > 1)
     why += QObject::tr(" The job had %1 ranks.").arg(session.trace.world_size);
   return why + QObject::tr(
-                   "\n\nRecord all ranks of a node with one `headway record`, or give the "
-                   "traces of all ranks to `headway report 'traces/*.sqlite'`: it names the "
-                   "stragglers over all of them.");
+                   "\n\nRecord all ranks of a node with one `headway record`, or pass the traces "
+                   "of all ranks to `headway report 'traces/*.sqlite'` to find stragglers.");
 }
 
 }  // namespace
@@ -59,7 +56,7 @@ RanksPage::RanksPage(QWidget* parent)
                          QString::fromUtf8(one.doc.data(), static_cast<qsizetype>(one.doc.size())),
                          Qt::ToolTipRole);
   }
-  metric_->setAccessibleName(tr("What the map shows"));
+  metric_->setAccessibleName(tr("Map contents"));
   set_body(make_body());
   connect(metric_, &QComboBox::currentIndexChanged, this,
           [this](int index) { map_->set_metric(static_cast<RankMetric>(index)); });
@@ -83,8 +80,8 @@ QWidget* RanksPage::make_body() {
   layout->addLayout(bar);
   layout->addWidget(scrolled(map_), 1);
   tabs_->setDocumentMode(true);
-  tabs_->setAccessibleName(tr("Figures of the ranks"));
-  tabs_->addTab(scrolled(stacks_), tr("Classes of time"));
+  tabs_->setAccessibleName(tr("Rank figures"));
+  tabs_->addTab(scrolled(stacks_), tr("Time classes"));
   tabs_->addTab(ranks_, tr("Ranks"));
   tabs_->addTab(stragglers_, tr("Stragglers"));
   tabs_->addTab(collectives_, tr("Communication"));
@@ -117,7 +114,7 @@ BackgroundTask::Work RanksPage::make_work() {
       QString text = QString::fromStdString(map->text);
       if (!map->can_tell_waits)
         text +=
-            tr(" Waiting cannot be told from transfer here: no collective was matched between "
+            tr(" Waiting and transfer cannot be separated here: no collective was matched between "
                "them.");
       if (session->analysis.steps.all.empty())
         text += tr(" The trace has no steps: one column covers the whole trace.");

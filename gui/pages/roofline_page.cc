@@ -15,7 +15,7 @@ RooflinePage::RooflinePage(QWidget* parent)
       text_(plain_label({})),
       view_(new RooflineView),
       table_(new DataTable(tr("Achieved and possible rates"))) {
-  grouping_->addItems({tr("By op of the model"), tr("By type of op"), tr("By kernel")});
+  grouping_->addItems({tr("By model op"), tr("By op type"), tr("By kernel")});
   grouping_->setCurrentIndex(static_cast<int>(OpGrouping::kType));
   grouping_->setAccessibleName(tr("Group kernels"));
   QHBoxLayout* bar = new QHBoxLayout;

@@ -114,8 +114,7 @@ void RooflineView::paint_grid(QPainter& painter) const {
   painter.setPen(theme_->dim_text);
   QRectF below(area.left(), area.bottom() + 6 + line, area.width(), line);
   painter.drawText(below, Qt::AlignRight, tr("FLOP per byte moved →"));
-  painter.drawText(below, Qt::AlignLeft,
-                   tr("Size: share of the kernel time · colours: classes of time"));
+  painter.drawText(below, Qt::AlignLeft, tr("Size: share of kernel time · colour: time class"));
 }
 
 void RooflineView::paint_roofs(QPainter& painter, std::vector<QRectF>& taken) const {

@@ -23,7 +23,7 @@ SearchBar::SearchBar(QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(4);
   edit_->setPlaceholderText(tr("Search names  (/)"));
-  edit_->setAccessibleName(tr("Search names of ranges, calls, device ops and ops of the model"));
+  edit_->setAccessibleName(tr("Search names of ranges, calls, device ops and model ops"));
   edit_->setClearButtonEnabled(true);
   edit_->setMaxLength(400);
   edit_->setMinimumWidth(90);

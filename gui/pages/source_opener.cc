@@ -21,11 +21,11 @@ QString from_path(const std::filesystem::path& path) {
 QString open_with_desktop(const std::filesystem::path& file) {
   const QString how = QObject::tr("Set HEADWAY_EDITOR, such as “code -g {file}:{line}”.");
   if (QFileInfo(from_path(file)).isExecutable())
-    return QObject::tr("No editor is configured, and the desktop might run %1. %2")
+    return QObject::tr("No editor is configured, and the desktop might execute %1. %2")
         .arg(from_path(file), how);
   if (!QDesktopServices::openUrl(QUrl::fromLocalFile(from_path(file))))
     return QObject::tr("No editor is configured. %1").arg(how);
-  return QObject::tr("Opened %1 with the desktop, which does not take a line. %2")
+  return QObject::tr("Opened %1 with the desktop, which cannot jump to a line. %2")
       .arg(from_path(file), how);
 }
 
@@ -48,7 +48,7 @@ QString open_source(const SourcePlace& place, const trace::Trace& trace) {
     arguments << QString::fromStdString(command.words[i]);
   const QString program = QString::fromStdString(command.words.front());
   if (!QProcess::startDetached(program, arguments))
-    return QObject::tr("%1 could not be started.").arg(program);
+    return QObject::tr("Could not start %1.").arg(program);
   return QObject::tr("Opened %1 in %2.")
       .arg(QString::fromStdString(
                display_text(found.path.string() + ":" + std::to_string(place.line), 200)),

@@ -44,17 +44,17 @@ QWidget* StartPage::welcome() {
   QWidget* page = new QWidget;
   QVBoxLayout* layout = column_of(page);
   layout->addWidget(heading_label(tr("Headway"), 12));
-  layout->addWidget(plain_label(
-      tr("See what holds each training step back, by how much, and what to do about it.")));
+  layout->addWidget(
+      plain_label(tr("See what limits each training step, by how much, and what to change.")));
   QPushButton* open = new QPushButton(tr("&Open a trace …"));
   open->setDefault(true);
   open->setMaximumWidth(220);
   connect(open, &QPushButton::clicked, this, &StartPage::open_wanted);
   layout->addSpacing(8);
   layout->addWidget(open);
-  layout->addWidget(plain_label(
-      tr("or drop files or a folder here: recordings of Headway, SQLite exports of Nsight Systems, "
-         "or JSON of PyTorch's profiler.")));
+  layout->addWidget(
+      plain_label(tr("or drop files or a folder here: Headway recordings, Nsight Systems SQLite "
+                     "exports, or PyTorch profiler JSON.")));
   recent_ = new QVBoxLayout;
   recent_->setSpacing(4);
   layout->addSpacing(10);
@@ -78,7 +78,7 @@ QWidget* StartPage::loading() {
   progress_ = new QProgressBar;
   progress_->setRange(0, 1000);
   progress_->setTextVisible(false);
-  progress_->setAccessibleName(tr("Progress of loading"));
+  progress_->setAccessibleName(tr("Loading progress"));
   QPushButton* cancel = new QPushButton(tr("&Cancel"));
   cancel->setMaximumWidth(120);
   connect(cancel, &QPushButton::clicked, this, &StartPage::cancel_wanted);

@@ -195,11 +195,10 @@ void StepChartView::paint_numbers(QPainter& painter, const Shape& shape) const {
   QString note = tr("Step number");
   bool dropped = std::any_of(chart_->bars.begin(), chart_->bars.end(),
                              [](const StepBar& bar) { return !bar.steady; });
-  if (dropped)
-    note += tr(" · pale and underlined: left out of figures (first, last, cut or warm-up)");
+  if (dropped) note += tr(" · pale and underlined: excluded (first, last, cut or warm-up)");
   if (!outliers_.empty()) note += tr(" · underlined in red: outliers");
   if (!shape.places.empty() && shape.places.size() < last_ - first_)
-    note += tr(" · each bar is the slowest of up to %1 steps; turn the wheel to see more")
+    note += tr(" · each bar is the slowest of up to %1 steps; zoom in with the wheel")
                 .arg((last_ - first_ + shape.places.size() - 1) / shape.places.size());
   painter.setPen(theme_->dim_text);
   QRect line(shape.plot.left(), height() - metrics.height() - 3, shape.plot.width(),
@@ -229,7 +228,7 @@ QStringList StepChartView::describe_bar(std::uint32_t index, std::uint32_t share
   QStringList lines{
       tr("Step %1: %2").arg(bar.number).arg(QString::fromStdString(format_duration(bar.length())))};
   if (shared > 1) lines << tr("the slowest of %1 steps here").arg(shared);
-  if (!bar.steady) lines << tr("left out of figures: first, last, cut or warm-up");
+  if (!bar.steady) lines << tr("excluded: first, last, cut or warm-up");
   if (auto outlier = outliers_.find(index); outlier != outliers_.end())
     lines << tr("Outlier: %1").arg(outlier->second);
   std::vector<analyzer::TimeClass> order = chart_->classes;

@@ -19,7 +19,7 @@ StepsPage::StepsPage(QWidget* parent)
       legend_(new LegendBar),
       histogram_(new HistogramView),
       text_(plain_label({})),
-      outliers_(new DataTable(tr("Steps that are much slower than the others"))) {
+      outliers_(new DataTable(tr("Steps far slower than the others"))) {
   device_->setAccessibleName(tr("Device"));
   how_->set_single_line(true);
   outliers_->set_compact(true);

@@ -99,9 +99,7 @@ QWidget* SummaryPage::waterfall() {
   layout->addWidget(
       heading_label(shown ? QString::fromStdString(shown->title) : tr("Where the time went"), 0.5));
   if (!shown) {
-    layout->addWidget(
-        dim_label(tr("No device work was recorded, so the time of a step cannot be "
-                     "split into classes.")));
+    layout->addWidget(dim_label(tr("No device work was recorded, so step time has no classes.")));
     return frame;
   }
   WaterfallView* view = new WaterfallView;
@@ -110,8 +108,8 @@ QWidget* SummaryPage::waterfall() {
   connect(view, &WaterfallView::class_followed, this, &SummaryPage::follow_class);
   layout->addWidget(view);
   layout->addWidget(
-      dim_label(tr("The classes add up to the step cost. Click one to see its longest "
-                   "stretch on the timeline.")));
+      dim_label(tr("The classes add up to the step cost. Click one to see its longest interval on "
+                   "the timeline.")));
   return frame;
 }
 
@@ -120,7 +118,7 @@ QWidget* SummaryPage::findings() {
   QVBoxLayout* layout = new QVBoxLayout(frame);
   layout->setContentsMargins(16, 12, 16, 12);
   layout->setSpacing(6);
-  layout->addWidget(heading_label(tr("What would help most"), 0.5));
+  layout->addWidget(heading_label(tr("Largest gains"), 0.5));
   std::vector<FindingLine> lines = finding_lines(session_->analysis);
   int shown = 0;
   for (std::size_t i = 0; i < lines.size() && shown < kMostFindings; ++i) {
@@ -143,8 +141,8 @@ QWidget* SummaryPage::findings() {
   if (shown == 0)
     layout->addWidget(dim_label(session_->analysis.findings.empty()
                                     ? tr("No rule could be applied.")
-                                    : tr("Nothing was found that holds the step back.")));
-  LinkLabel* all = new LinkLabel(tr("All findings, and what was checked and is fine"));
+                                    : tr("No finding limits the step.")));
+  LinkLabel* all = new LinkLabel(tr("All findings and passed checks"));
   connect(all, &LinkLabel::followed, this, [this] { open_finding(0); });
   layout->addSpacing(6);
   layout->addWidget(all);

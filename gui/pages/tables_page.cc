@@ -90,16 +90,16 @@ TablesPage::TablesPage(QWidget* parent)
 TablesPage::~TablesPage() = default;
 
 QLayout* TablesPage::make_editor() {
-  sql_->setPlaceholderText(tr("SELECT … (Ctrl+Return runs it; it can only read)"));
+  sql_->setPlaceholderText(tr("SELECT … (Ctrl+Return runs it; read-only)"));
   sql_->setAccessibleName(tr("SQL query"));
   sql_->setTabChangesFocus(true);
   sql_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   sql_->setFixedHeight(sql_->fontMetrics().height() * 5 + 12);
   sql_->installEventFilter(this);
   run_->setToolTip(tr("Run the query (Ctrl+Return)"));
-  stop_->setToolTip(tr("Stop the query that is running"));
+  stop_->setToolTip(tr("Stop the running query"));
   stop_->setEnabled(false);
-  examples_->setAccessibleName(tr("Examples of queries"));
+  examples_->setAccessibleName(tr("Example queries"));
   history_->setAccessibleName(tr("Query history"));
   history_->addItem(tr("History"));
   for (QComboBox* list : {examples_, history_}) {
@@ -172,10 +172,9 @@ void TablesPage::show_tables(const std::vector<SqlTable>& tables) {
                        static_cast<QWidget*>(history_), static_cast<QWidget*>(sql_)})
     one->setEnabled(true);
   make_->hide();
-  QString text =
-      tr("%1 tables. Double-click one, or write a query. Rows with a start lead to their "
-         "time. The file is read-only.")
-          .arg(tables.size());
+  QString text = tr("%1 tables. Double-click one, or write a query. Rows with a start time link to "
+                    "the timeline. The file is read-only.")
+                     .arg(tables.size());
   if (temporary_) text += tr(" This is a temporary copy, deleted when this window closes.");
   show_status(text, false);
 }
@@ -186,8 +185,8 @@ void TablesPage::offer_database() {
     one->setEnabled(false);
   make_->show();
   QString file = QString::fromStdString(display_text(session()->trace.path, 120));
-  show_status(tr("This trace is no SQLite file, and queries need one. Make a temporary database "
-                 "here, or keep one:\nheadway import '%1' -o trace.sqlite")
+  show_status(tr("This trace is not an SQLite file, but queries need one. Make a temporary "
+                 "database here, or keep one:\nheadway import '%1' -o trace.sqlite")
                   .arg(file),
               false);
 }

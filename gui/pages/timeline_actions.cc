@@ -87,7 +87,7 @@ void TimelinePage::add_event_actions(QMenu& menu) {
     entry(
         tr("Open %1 in the editor").arg(QString::fromStdString(source_text(frames.front().place))),
         Command::kOpenSource);
-  add_entry(menu, tr("What the host did meanwhile"), first_key(Command::kCallStacks), [this] {
+  add_entry(menu, tr("Show host activity meanwhile"), first_key(Command::kCallStacks), [this] {
     if (!drawer_->shows(drawer_->stacks())) run(Command::kCallStacks);
   })->setEnabled(target.kind != Target::Kind::kPrediction);
   if (target.kind != Target::Kind::kEvent) return;
@@ -111,11 +111,11 @@ void TimelinePage::add_range_actions(QMenu& menu) {
   menu.addSeparator();
   add_entry(menu, tr("Zoom to the time range"), first_key(Command::kZoomToSelection),
             [this] { view_->show_interval(view_->range()); });
-  add_entry(menu, tr("What each row does in the time range"), first_key(Command::kRangeByRow),
+  add_entry(menu, tr("Show per-row activity in the time range"), first_key(Command::kRangeByRow),
             [this] {
               if (!drawer_->shows(drawer_->rows())) run(Command::kRangeByRow);
             });
-  add_entry(menu, tr("What the host did in the time range"), first_key(Command::kCallStacks),
+  add_entry(menu, tr("Show host activity in the time range"), first_key(Command::kCallStacks),
             [this] {
               if (!drawer_->shows(drawer_->stacks())) run(Command::kCallStacks);
             });
@@ -157,7 +157,7 @@ void TimelinePage::open_source(const Target& target) {
   if (!session_ || !target) return tell(tr("Select an event first"));
   const auto frames = source_frames(session_->timeline, target, 1);
   if (frames.empty())
-    return tell(tr("No range around it is named after a line of source, as in train.py(42): step"));
+    return tell(tr("No surrounding range is named after a source line, e.g. train.py(42): step"));
   tell(details_->open_source(frames.front().place));
 }
 
@@ -212,7 +212,7 @@ void TimelinePage::copy_events() {
 
 void TimelinePage::copy_sql() {
   if (!is_sqlite_file(session_->trace))
-    return tell(tr("This trace is not an SQLite file: no SELECT can read it"));
+    return tell(tr("This trace is not an SQLite file, so SELECT cannot read it"));
   if (!view_->range().empty()) {
     copy(QString::fromStdString(events_as_sql(session_->trace, view_->range())), tr("a SELECT"));
   } else if (view_->selection().kind == Target::Kind::kEvent) {

@@ -259,7 +259,7 @@ QWidget* TimelinePage::toolbar() {
                                     keys_text(Command::kCriticalPath)));
   path_->setAccessibleName(tr("Critical path"));
   only_hits_->setText(tr("Rows"));
-  only_hits_->setToolTip(tr("Show only the rows on which the search found something"));
+  only_hits_->setToolTip(tr("Show only rows with hits of the search"));
   only_hits_->setAccessibleName(tr("Only rows with hits"));
   only_hits_->hide();
   hit_list_->setText(tr("List"));
@@ -268,10 +268,9 @@ QWidget* TimelinePage::toolbar() {
   hit_list_->setAccessibleName(tr("List of hits"));
   hit_list_->hide();
   prediction_->setText(tr("Predicted step"));
-  prediction_->setToolTip(
-      QStringLiteral("%1 (%2)").arg(tr("A step as it would be with the fix of the finding that is "
-                                       "selected, beside the recorded one"),
-                                    keys_text(Command::kPredictedStep)));
+  prediction_->setToolTip(QStringLiteral("%1 (%2)").arg(
+      tr("Show a step predicted with the selected finding's fix beside the recorded one"),
+      keys_text(Command::kPredictedStep)));
   prediction_->setAccessibleName(tr("Predicted step"));
   prediction_->hide();
   for (QToolButton* toggle : {path_, prediction_, only_hits_, hit_list_}) {
@@ -300,7 +299,7 @@ QWidget* TimelinePage::toolbar() {
     layout->addWidget(label);
   }
   span_->setMinimumWidth(4 + span_->fontMetrics().horizontalAdvance(QStringLiteral("↔ 0.00 ms")));
-  span_->setToolTip(tr("How much time is in sight"));
+  span_->setToolTip(tr("Visible time"));
   pointed_->setAccessibleName(tr("Time at the pointer"));
   span_->setAccessibleName(tr("Visible time"));
   span_->setContentsMargins(4, 0, 0, 0);
@@ -461,7 +460,7 @@ void TimelinePage::show_prediction(int finding) {
   if (!session_ || finding < 0) return tell(tr("No finding of this trace has a predicted gain"));
   const auto& predicted =
       session_->analysis.findings.at(static_cast<std::size_t>(finding)).predicted;
-  if (!predicted) return tell(tr("The gain of this finding's fix is not known"));
+  if (!predicted) return tell(tr("The gain of this finding's fix is unknown"));
   const analyzer::Fix* fix = analyzer::find_fix(predicted->fix);
   tabs_->setCurrentWidget(what_if_);
   const auto& shown = view_->predicted();
@@ -567,7 +566,7 @@ bool TimelinePage::run(Command command) {
     case Command::kEditBookmark:
       tabs_->setCurrentWidget(bookmarks_);
       if (!bookmarks_->edit_current())
-        tell(tr("No bookmark yet: %1 makes one").arg(keys_text(Command::kBookmark)));
+        tell(tr("No bookmark yet: %1 creates one").arg(keys_text(Command::kBookmark)));
       return true;
     case Command::kNextBookmark:
     case Command::kPreviousBookmark: {
@@ -577,7 +576,7 @@ bool TimelinePage::run(Command command) {
       DurationNs pixel{static_cast<std::int64_t>(mapping.ns_per_pixel()) + 1};
       bool forward = command == Command::kNextBookmark;
       if (!bookmarks_->go(forward ? middle + pixel : middle - pixel, forward))
-        tell(forward ? tr("No bookmark after this") : tr("No bookmark before this"));
+        tell(forward ? tr("No bookmark after this one") : tr("No bookmark before this one"));
       return true;
     }
     case Command::kCopy:

@@ -100,9 +100,8 @@ struct TraceLoader::Job {
     } catch (const std::bad_alloc&) {
       post({Kind::kFailed,
             nullptr,
-            name +
-                ": there is not enough memory to load this trace. Close other programs, or open a "
-                "stretch of it with --load-range.",
+            name + ": not enough memory to load this trace. Close other programs, or open a time "
+                   "range with --load-range.",
             ExitCode::kInternal,
             {}});
     } catch (const std::exception& other) {

@@ -22,14 +22,11 @@ WaitingPage::WaitingPage(QWidget* parent) : QWidget(parent) {
 void WaitingPage::show_state(const QString& progress) {
   if (progress.isEmpty()) {
     title_->setText(tr("Not analysed"));
-    text_->setText(
-        tr("The analysis was cancelled, and this page shows what it finds. \"Analyse\" "
-           "above makes it after all."));
+    text_->setText(tr(
+        "The analysis was cancelled, so this page is empty. Click \"Analyse\" above to run it."));
   } else {
     title_->setText(progress + QStringLiteral(" …"));
-    text_->setText(
-        tr("This page shows what the analysis finds; it is filled as soon as that is "
-           "done. The timeline can be used already."));
+    text_->setText(tr("The analysis is running; its results appear here. The timeline is ready."));
   }
 }
 

@@ -22,7 +22,7 @@ WaterfallView::WaterfallView(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::TabFocus);
   setMouseTracking(true);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setAccessibleName(tr("Where the time of a step went"));
+  setAccessibleName(tr("Step time by class"));
 }
 
 void WaterfallView::set_waterfall(std::optional<Waterfall> waterfall) {

@@ -247,7 +247,7 @@ void WhatIfPanel::ask() {
   if (!analysed) {
     show_state(tr("Nothing to predict yet"), tr("Fixes come with the analysis."));
   } else if (ticked_.empty()) {
-    show_state(tr("Tick fixes"), tr("to see what a step would take with all of them."));
+    show_state(tr("Tick fixes"), tr("to see the predicted step with all of them."));
     emit ticks_changed();
     emit predicted(nullptr);
     return;
@@ -295,7 +295,7 @@ void WhatIfPanel::show_state(const QString& headline, const QString& below, bool
 void WhatIfPanel::show_text() {
   const QTreeWidgetItem* item = list_->currentItem();
   const QString text = item ? item->data(0, kTextRole).toString() : QString();
-  text_->setText(text.isEmpty() ? tr("Select a fix to read what it changes.") : text);
+  text_->setText(text.isEmpty() ? tr("Select a fix to see what it changes.") : text);
 }
 
 QString WhatIfPanel::result() const {

@@ -152,7 +152,7 @@ void HeaderPass::paint_steps(QImage& image, QPainter& painter, const Frame& fram
         QStringLiteral("Step %1 · %2%3")
             .arg(number,
                  QString::fromStdString(format_duration(frame.model->step_lengths.length[index])),
-                 step.steady ? QString() : QStringLiteral(" · left out"));
+                 step.steady ? QString() : QStringLiteral(" · excluded"));
     QFontMetrics metrics = painter.fontMetrics();
     // The most that fits, never a clipped word.
     for (const QString& shorter : {QStringLiteral("Step %1").arg(number), number, QString()}) {

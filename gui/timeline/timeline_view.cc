@@ -292,8 +292,8 @@ void TimelineView::paintEvent(QPaintEvent* event) {
   if (frame_.model->rows.empty()) {
     painter.setPen(frame_.theme->dim_text);
     painter.drawText(frame_.rows_rect(), Qt::AlignCenter,
-                     tr("This trace has nothing to show on a timeline:\nno ranges, no device "
-                        "work, no API calls and no counters were recorded."));
+                     tr("This trace has no timeline:\nno ranges, device work, API calls or "
+                        "counters were recorded."));
   }
   if (hasFocus()) {
     painter.setPen(

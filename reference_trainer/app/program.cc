@@ -169,9 +169,9 @@ RunResult with_ranks(CommBackend* backend, const std::function<RunResult()>& wor
 void check_inference_settings(const Settings& s) {
   if (s.ranks > 1 || s.pipeline != PipelineSchedule::kOff || s.shard_parameters)
     fail_usage(
-        "mode: inference runs on one rank. Leave --ranks, --pipeline and --shard-parameters out.");
+        "mode: inference runs on one rank. Remove --ranks, --pipeline and --shard-parameters.");
   if (s.accumulate > 1)
-    fail_usage("mode: inference has no gradients to add up. Leave --accumulate out.");
+    fail_usage("mode: inference has no gradients to add up. Remove --accumulate.");
   if (s.channels_first &&
       (s.fold_bn || s.fused_epilogue || s.infer_precision == InferPrecision::kInt8))
     fail_usage(
@@ -190,20 +190,20 @@ void check_device_settings(const Settings& s) {
         "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");
   if (s.mode == RunMode::kInfer) check_inference_settings(s);
   if (s.mode == RunMode::kTrain && !s.checkpoint.empty() && s.device == DeviceKind::kSim)
-    fail_usage("checkpoint: a simulated device computes no parameters to write. Leave it out.");
+    fail_usage("checkpoint: a simulated device computes no parameters to write. Remove it.");
   if (s.recompute && s.model != ModelKind::kTransformer)
     fail_usage(
-        "recompute: only the transformer has blocks that can be made again. Use --model "
-        "transformer, or leave it off.");
+        "recompute: only the transformer can recompute blocks. Use --model transformer, or remove "
+        "it.");
   if (s.world > 0 && s.device != DeviceKind::kSim)
-    fail_usage("world: only --device sim has a machine that can be drawn. Leave --world out.");
+    fail_usage("world: only --device sim can simulate a drawn machine. Remove --world.");
   if (s.cuda_graph && s.raw_allocator)
     fail_usage(
-        "cuda_graph: memory cannot be allocated and freed between the kernels of a graph. Use "
-        "--allocator caching, or leave --cuda-graph off.");
+        "cuda_graph: memory cannot be allocated or freed between a graph's kernels. Use "
+        "--allocator caching, or --cuda-graph off.");
   if (s.cuda_graph && s.sync.ops > 0)
     fail_usage(
-        "cuda_graph: a graph is one launch, so --sync has nothing to come after. Leave it out, or "
+        "cuda_graph: a graph is one launch, so --sync has no effect. Remove it, or use "
         "--cuda-graph off.");
 }
 
@@ -341,8 +341,8 @@ std::optional<RankIdentity> rank_of(CommandLine& command) {
   const int asked = static_cast<int>(command.settings.values().ranks);
   if (!identity || (identity->ranks == 1 && asked == 1)) return std::nullopt;
   if (asked != 1 && asked != identity->ranks)
-    fail_usage("ranks: {} are asked for, but the launcher has started {}. Leave --ranks out.",
-               asked, identity->ranks);
+    fail_usage("ranks: {} requested, but the launcher started {}. Remove --ranks.", asked,
+               identity->ranks);
   command.settings.resolve_ranks(identity->ranks);
   if (identity->rank == 0) return identity;
   command.quiet = true;

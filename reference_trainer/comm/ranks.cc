@@ -28,7 +28,7 @@ std::optional<int> number_in(const char* name) {
   int number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code != std::errc() || end != text.data() + text.size() || number < 0)
-    fail_usage("{}: '{}' in the environment is no number.", name, escape_terminal(text));
+    fail_usage("{}: '{}' in the environment is not a number.", name, escape_terminal(text));
   return number;
 }
 
@@ -113,9 +113,8 @@ void check_sharding(const Settings& s) {
     fail_usage("shard_parameters: one rank has nobody to share with. Give --ranks of 2 or more.");
   if (s.compress != Compression::kNone || s.topology != Topology::kFlat || s.accumulate > 1)
     fail_usage(
-        "shard_parameters: gradients are reduce-scattered as they are over all ranks, in every "
-        "step. "
-        "Leave --compress none, --topology flat and --accumulate 1.");
+        "shard_parameters: gradients are reduce-scattered unchanged over all ranks in every step. "
+        "Use --compress none, --topology flat and --accumulate 1.");
   if (s.optimizer == OptimizerChoice::kLamb || s.optimizer == OptimizerChoice::kLars)
     fail_usage(
         "shard_parameters: {} needs the norms of whole parameters, and a rank has parts of them. "
@@ -160,9 +159,9 @@ void check_pipeline(const Settings& s) {
         "pipeline: only simulated ranks are stages; on host and cuda each has the whole model. Use "
         "--device sim, or --pipeline off.");
   if (s.ranks == 1)
-    fail_usage("pipeline: one rank is no pipeline. Give --ranks of 2 or more, a stage each.");
+    fail_usage("pipeline: a pipeline needs several ranks. Use --ranks 2 or more, one per stage.");
   if (s.model != ModelKind::kTransformer)
-    fail_usage("pipeline: blocks of the transformer are dealt out. Use --model transformer.");
+    fail_usage("pipeline: only transformer blocks can be stages. Use --model transformer.");
   if (s.batch % s.micro_batches != 0)
     fail_usage("micro_batches: --batch {} cannot be cut into {} equal parts.", s.batch,
                s.micro_batches);
@@ -198,8 +197,8 @@ void check_rank_settings(const Settings& s) {
   if (s.topology == Topology::kHierarchical && s.ranks > s.ranks_per_node &&
       s.ranks % s.ranks_per_node != 0)
     fail_usage(
-        "topology: hierarchical needs full nodes; {} ranks are no multiple of "
-        "--ranks-per-node {}.",
+        "topology: hierarchical needs full nodes; {} ranks are not a multiple of --ranks-per-node "
+        "{}.",
         s.ranks, s.ranks_per_node);
   if (s.slow_rank >= s.ranks)
     fail_usage("slow_rank: there is no rank {} among {}; ranks count from 0.", s.slow_rank,

@@ -60,8 +60,8 @@ class Annotations {
   T field(dom::element entry, const char* name, const char* list, std::size_t number) const {
     T value{};
     if (entry[name].get(value))
-      fail("entry {} of \"{}\" has no usable \"{}\". Correct it or leave the entry out", number,
-           list, name);
+      fail("entry {} of \"{}\" has no usable \"{}\". Correct or remove the entry", number, list,
+           name);
     return value;
   }
 
@@ -87,7 +87,7 @@ class Annotations {
       entry.width = field<double>(each, "width", "images", number);
       entry.height = field<double>(each, "height", "images", number);
       if (!(entry.width >= 1 && entry.height >= 1))
-        fail("entry {} of \"images\" is {} x {} pixels. Correct it or leave the entry out", number,
+        fail("entry {} of \"images\" is {} x {} pixels. Correct or remove the entry", number,
              entry.width, entry.height);
       images_[field<std::int64_t>(each, "id", "images", number++)] = std::move(entry);
     }
@@ -104,8 +104,7 @@ class Annotations {
     const auto label = class_of_.find(field<std::int64_t>(each, "category_id", kList, number));
     if (image == images_.end() || label == class_of_.end())
       fail(
-          "entry {} of \"annotations\" names {} that is not there. Correct it or leave the entry "
-          "out",
+          "entry {} of \"annotations\" names {}, which does not exist. Correct or remove the entry",
           number, image == images_.end() ? "an image" : "a category");
     std::int64_t crowd = 0;
     if (!each["iscrowd"].get(crowd) && crowd != 0) return;
@@ -116,9 +115,8 @@ class Annotations {
     }
     if (edges.size() != 4)
       fail(
-          "entry {} of \"annotations\" has a \"bbox\" that is not four numbers. Correct it or "
-          "leave the "
-          "entry out",
+          "entry {} of \"annotations\" has a \"bbox\" that is not four numbers. Correct or remove "
+          "the entry",
           number);
     Entry& entry = image->second;
     auto part = [](double pixels, double extent) {
@@ -142,8 +140,8 @@ std::int64_t size_of_picture(const fs::path& path) {
   const auto bytes = static_cast<std::int64_t>(fs::file_size(path, code));
   if (code)
     fail_input(
-        "{}: {} names this picture, and it cannot be read: {}. Put it there, or leave its entry "
-        "out.",
+        "{}: {} names this picture, but it is unreadable: {}. Add the picture, or remove its "
+        "entry.",
         escape_terminal(path.string()), kAnnotations, code.message());
   return bytes;
 }

@@ -100,9 +100,8 @@ std::int64_t PackedBatch::reserve(std::int64_t& used, std::int64_t most, std::in
                                   std::string_view origin) const {
   if (used + bytes > most)
     fail_input(
-        "{}: this picture is larger than when the run began: a batch with it takes more than the "
-        "{} bytes that were the most. Leave the files as they are while they are trained on, and "
-        "start again.",
+        "{}: this picture is larger than at the start of the run: a batch with it exceeds the "
+        "maximum of {} bytes. Keep the files unchanged during training, and start again.",
         escape_terminal(origin), most);
   const std::int64_t begin = used;
   used = aligned(used + bytes);

@@ -31,7 +31,7 @@ class Catalogue {
     constexpr std::uint32_t kMagic = 0x950412DE;
     const std::uint32_t magic = number(0);
     swapped_ = magic == __builtin_bswap32(kMagic);
-    if (magic != kMagic && !swapped_) fail("is no message catalogue");
+    if (magic != kMagic && !swapped_) fail("is not a message catalogue");
     count_ = number(8);
     originals_ = number(12);
     translations_ = number(16);
@@ -43,8 +43,8 @@ class Catalogue {
 
  private:
   [[noreturn]] void fail(std::string_view what) const {
-    fail_input("{}: {}. Leave it out or install its package again.",
-               escape_terminal(path_.string()), what);
+    fail_input("{}: {}. Remove it or install its package again.", escape_terminal(path_.string()),
+               what);
   }
 
   std::uint32_t number(std::uint64_t at) const {

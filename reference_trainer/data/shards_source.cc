@@ -167,7 +167,7 @@ ShardFormat grey_shards(int height, int width, bool decoded) {
 }
 
 Picture SampleSource::decode_whole(const EncodedBatch::Sample& sample) const {
-  fail_internal("Sample '{}' is no picture of its own size.", sample.origin);
+  fail_internal("Sample '{}' has no picture of the stored size.", sample.origin);
 }
 
 void copy_pixels(const EncodedBatch::Sample& sample, std::span<std::uint8_t> pixels) {

@@ -31,7 +31,7 @@ void append_file(const fs::path& path, std::vector<std::uint8_t>& to) {
   const std::string message = gzerror(file, &code);
   gzclose(file);
   if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
-    fail_input("{}: damaged: {}. Leave it out or install its package again.",
+    fail_input("{}: damaged: {}. Remove it or install its package again.",
                escape_terminal(path.string()), message);
 }
 

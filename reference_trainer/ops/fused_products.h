@@ -5,7 +5,7 @@
 
 namespace headway::trainer::ops {
 
-/// Operands of conv2d_fused and linear_fused: x, weights, bias, and the residual where there is one.
+/// Operands of conv2d_fused and linear_fused: x, weights, bias, and an optional residual.
 inline constexpr std::size_t kFusedBias = 2;
 inline constexpr std::size_t kFusedResidual = 3;
 

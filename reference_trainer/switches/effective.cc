@@ -107,8 +107,7 @@ std::string reference_markdown() {
       "`reference_trainer/switches/switches.cc`.\n"
       "`--name value` and `--set name=value` do the same; `-` and `_` are the same in names. Later "
       "values win; a preset comes first, wherever it stands.\n"
-      "*tune*: what `headway tune` may try; where there is nothing, it leaves the switch as it "
-      "is.\n";
+      "*tune*: values for `headway tune`; without values, it never changes the switch.\n";
   std::string_view area;
   for (const Switch& one : all_switches()) {
     if (one.area != area) {

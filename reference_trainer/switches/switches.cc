@@ -84,25 +84,23 @@ std::vector<Switch> make_switches() {
   using S = Settings;
   return {
       choice<RunMode>({"mode", kRun,
-                       "Train, or run a trained model forward in the number format of "
-                       "infer_precision, as fast as batches come, and compare "
-                       "its accuracy with FP32."},
+                       "Train, or run inference in the number format of infer_precision as fast as "
+                       "batches arrive, and compare its accuracy with FP32."},
                       &S::mode, {{"train", RunMode::kTrain}, {"infer", RunMode::kInfer}}),
       text({"checkpoint", kRun,
-            "File of parameters (safetensors): training writes it at the end, inference reads it; "
-            "empty: training writes none, "
-            "and inference trains train_steps first."},
+            "Parameter file (safetensors). Training writes it at the end; inference reads it. "
+            "Empty: training writes none, and inference first trains for train_steps."},
            &S::checkpoint, "a file"),
       integer({"steps", kRun, "Steps to train, over as many epochs as that takes."}, &S::steps, 0,
               100000000, "the epochs decide"),
-      integer({"epochs", kRun, "Passes over the training data, where no steps are given."},
-              &S::epochs, 1, 100000),
+      integer({"epochs", kRun, "Passes over the training data, if steps is 0."}, &S::epochs, 1,
+              100000),
       integer({"batch", kRun, "Samples (images or sequences) per step.", "launch-bound"}, &S::batch,
               1, 65536),
-      integer({"seed", kRun, "Decides initial weights, order and augmentation."}, &S::seed, 0,
+      integer({"seed", kRun, "Seed of initial weights, order and augmentation."}, &S::seed, 0,
               1000000000),
       flag({"eval", kRun, "Measure the accuracy on test data after training."}, &S::eval),
-      integer({"eval_samples", kRun, "Test samples to measure it on."}, &S::eval_samples, 0,
+      integer({"eval_samples", kRun, "Test samples for this measurement."}, &S::eval_samples, 0,
               100000000, "all"),
       choice<ModelKind>({"model", kModel,
                          "The network: ResNet on images, a GPT-style transformer on the bytes of a "
@@ -127,33 +125,31 @@ std::vector<Switch> make_switches() {
       integer({"features", kModel, "Width of the transformer or of gnmt."}, &S::features, 8, 8192),
       integer({"sequence", kModel, "Tokens of a sequence; of gnmt's sentences, at most."},
               &S::sequence, 2, 8192),
-      integer({"window", kModel,
-               "Attention within windows of so many tokens, shifted by half in every other block, "
-               "as vision transformers have it (fused: 392 to 13 µs for one layer's ten kernels).",
-               "unfused-attention"},
-              &S::window, 0, 8192, "the whole sequence"),
+      integer(
+          {"window", kModel,
+           "Attention within windows of this many tokens, shifted by half in every other block, as "
+           "in vision transformers (fused: 392 to 13 µs for one layer's ten kernels).",
+           "unfused-attention"},
+          &S::window, 0, 8192, "the whole sequence"),
       number({"dropout", kModel,
               "Share that the transformer's branches and the inputs of gnmt's layers drop."},
              &S::dropout, 0, 0.95),
       integer({"experts", kModel,
-               "Of the transformer: experts of each block in the place of its GELU layer; a router "
-               "chooses for each token."},
+               "Transformer: experts per block instead of its GELU layer; a router chooses for "
+               "each token."},
               &S::experts, 0, 4096, "none"),
-      integer({"expert_choices", kModel, "Experts that each token goes to."}, &S::expert_choices, 1,
-              16),
-      number(
-          {"expert_capacity", kModel,
-           "Places of an expert, as a multiple of what it gets when all get as many tokens; more "
-           "are dropped, and places that stay empty are computed.",
-           "expert-imbalance"},
-          &S::expert_capacity, 0, 64, "no token is dropped, none is computed in vain"),
-      number(
-          {"router_imbalance", kModel,
-           "Tokens of the expert that the router favours most, as a multiple of the mean; which "
-           "one that is differs by block. A loss that balances keeps it near 1. A real router is "
-           "made to favour it by this factor.",
-           "expert-imbalance", try_values({"1"}, shares_experts)},
-          &S::router_imbalance, 1, 4096),
+      integer({"expert_choices", kModel, "Experts per token."}, &S::expert_choices, 1, 16),
+      number({"expert_capacity", kModel,
+              "Token slots of an expert, as a multiple of its mean load. Excess tokens are "
+              "dropped; empty slots are computed.",
+              "expert-imbalance"},
+             &S::expert_capacity, 0, 64, "no token is dropped, none is computed in vain"),
+      number({"router_imbalance", kModel,
+              "Load of the most popular expert, as a multiple of the mean; each block favours a "
+              "different expert. A balancing loss keeps it near 1. A real router is biased by this "
+              "factor.",
+              "expert-imbalance", try_values({"1"}, shares_experts)},
+             &S::router_imbalance, 1, 4096),
       choice<OptimizerChoice>({"optimizer", kModel,
                                "SGD with momentum, AdamW, or their layer-wise forms LARS and LAMB "
                                "for large batches; auto: SGD for images, AdamW for text."},
@@ -196,8 +192,8 @@ std::vector<Switch> make_switches() {
            "unfused-attention", try_values({"on"})},
           &S::fused_attention),
       flag({"fused_bias_act", kFusion,
-            "Add biases inside the product before, or inside the GELU after them, instead of in "
-            "kernels of their own.",
+            "Add biases inside the preceding product or the following GELU instead of in separate "
+            "kernels.",
             "unfused-elementwise", try_values({"on"})},
            &S::fused_bias_act),
       choice<bool>(
@@ -235,17 +231,15 @@ std::vector<Switch> make_switches() {
                     "places (published: up to 25 times for a single one, cuDNN 8.1).",
                     "slow-strided-dgrad", try_values({"fast"}, has_convolutions)},
                    &S::slow_dgrad, {{"fast", false}, {"slow", true}}),
-      choice<Assign>(
-          {"assign", kPlacement,
-           "Where ssd finds out which box each anchor is to find: the loader's workers encode it, "
-           "or "
-           "the device, for the whole batch in three kernels, or in three for every image "
-           "(published: batched 384 to 69 ms for a detector's assignment).",
-           "serial-per-sample", try_values({"loader", "batched"}, is_ssd)},
-          &S::assign,
-          {{"loader", Assign::kLoader},
-           {"batched", Assign::kBatched},
-           {"per-sample", Assign::kPerSample}}),
+      choice<Assign>({"assign", kPlacement,
+                      "Where ssd matches boxes to anchors: in the loader's workers, or on the "
+                      "device, for the whole batch in three kernels, or in three kernels per image "
+                      "(published: batched 384 to 69 ms for an assignment per image).",
+                      "serial-per-sample", try_values({"loader", "batched"}, is_ssd)},
+                     &S::assign,
+                     {{"loader", Assign::kLoader},
+                      {"batched", Assign::kBatched},
+                      {"per-sample", Assign::kPerSample}}),
       choice<bool>(
           {"coords", kPlacement,
            "Where ssd picks the places of the anchors that the loss counts: on the device, or on "
@@ -297,19 +291,17 @@ std::vector<Switch> make_switches() {
             "inference-precision", try_values({"on"}, infers)},
            &S::fused_epilogue),
       choice<Calibration>({"calibrate_by", kInference,
-                           "How the largest activation that INT8 keeps apart is found: the largest "
-                           "seen, the one that loses least information "
-                           "(Kullback-Leibler divergence of the histogram, as TensorRT does), or "
-                           "one that calibrate_percentile of the values "
-                           "stay under."},
+                           "How the largest INT8 activation is chosen: the largest value, the one "
+                           "with the least information loss (Kullback-Leibler divergence of the "
+                           "histogram, as in TensorRT), or the percentile calibrate_percentile."},
                           &S::calibration,
                           {{"entropy", Calibration::kEntropy},
                            {"max", Calibration::kMax},
                            {"percentile", Calibration::kPercentile}}),
       integer({"calibrate_samples", kInference,
-               "Training samples that calibration looks at, without augmentation."},
+               "Training samples for calibration, without augmentation."},
               &S::calibration_samples, 1, 1000000),
-      number({"calibrate_percentile", kInference, "Of the sizes of an activation's values."},
+      number({"calibrate_percentile", kInference, "Percentile of an activation's absolute values."},
              &S::calibration_percentile, 50, 100),
       choice<DataKind>(
           {"data", kData,
@@ -350,7 +342,7 @@ std::vector<Switch> make_switches() {
             "$XDG_CACHE_HOME or "
             "~/.cache."},
            &S::cache_dir, "a folder"),
-      integer({"samples", kData, "Use only the first so many training samples."}, &S::samples, 0,
+      integer({"samples", kData, "Use only the first N training samples."}, &S::samples, 0,
               100000000, "all"),
       choice<SourceKind>(
           {"source", kInput,
@@ -367,31 +359,28 @@ std::vector<Switch> make_switches() {
            "input-bound", try_values({"offline"})},
           &S::decode,
           {{"step", Decode::kStep}, {"offline", Decode::kOffline}, {"device", Decode::kDevice}}),
-      flag(
-          {"worker_reuse", kInput,
-           "Keep workers from epoch to epoch, or start them anew, with nothing made across epochs.",
-           "step-outlier", try_values({"on"})},
-          &S::worker_reuse),
-      number({"worker_start_ms", kInput, "Emulated: what starting a worker takes.", "step-outlier"},
+      flag({"worker_reuse", kInput,
+            "Keep workers across epochs, or restart them, with no batch made across epochs.",
+            "step-outlier", try_values({"on"})},
+           &S::worker_reuse),
+      number({"worker_start_ms", kInput, "Emulated: time to start a worker.", "step-outlier"},
              &S::worker_start_ms, 0, 100000, "nothing"),
       integer({"workers", kInput, "Threads that make batches.", "input-bound", try_doubling(0, 64)},
               &S::workers, 0, 256, "the training thread makes them"),
-      integer({"prefetch", kInput, "Batches made ahead of the one being asked for.", "input-bound",
+      integer({"prefetch", kInput, "Batches prefetched by the loader.", "input-bound",
                try_doubling(1, 64)},
               &S::prefetch, 1, 1024),
       flag({"shuffle", kInput, "Visit the images in another order every epoch."}, &S::shuffle),
       choice<Balance>(
           {"balance", kInput,
-           "Sentences of a batch: of about the same length, or any, and then every batch "
-           "is as long as its longest.",
+           "Sentences of a batch: of similar length, or of any length, padded to the longest.",
            "uneven-batches, step-outlier"},
           &S::balance, {{"sorted", Balance::kSorted}, {"random", Balance::kRandom}}),
       flag({"augment", kInput, "Random shifts or crops, flips, and colours of pictures."},
            &S::augment),
       choice<bool>({"augment_on", kInput,
-                    "Who crops, flips, resizes, colours and normalises images: the loader's "
-                    "workers, or the device, "
-                    "to which they cross as 8-bit pixels.",
+                    "Where images are cropped, flipped, resized, coloured and normalised: in the "
+                    "loader's workers, or on the device, which receives 8-bit pixels.",
                     "input-bound", try_values({"device"})},
                    &S::augment_on_device, {{"workers", false}, {"device", true}}),
       number({"read_first_ms", kInput,
@@ -450,8 +439,7 @@ std::vector<Switch> make_switches() {
            &S::pinned),
       choice<CopyMode>({"h2d", kInput,
                         "Copies of batches to the device: the host waits for them, they run in the "
-                        "compute stream, "
-                        "or one step ahead in a stream of their own.",
+                        "compute stream, or one step ahead on a separate stream.",
                         "copy-not-overlapped", try_values({"prefetch"})},
                        &S::h2d,
                        {{"prefetch", CopyMode::kPrefetch},
@@ -468,11 +456,10 @@ std::vector<Switch> make_switches() {
            "the step has passed anyway.",
            "host-sync", try_values({"deferred"})},
           &S::loss_read, {{"deferred", LossRead::kDeferred}, {"step", LossRead::kStep}}),
-      integer({"loss_every", kLaunch, "Read the loss only every so many steps."}, &S::loss_every, 1,
-              1000000),
+      integer({"loss_every", kLaunch, "Read the loss every N steps."}, &S::loss_every, 1, 1000000),
       integer({"run_ahead",
                kLaunch,
-               "Steps that the host may be ahead of the device.",
+               "Steps that the host may run ahead of the device.",
                {},
                try_doubling(1, 8)},
               &S::run_ahead, 1, 8),
@@ -495,9 +482,9 @@ std::vector<Switch> make_switches() {
            "has a new one, whose code takes load_code_ms.",
            "module-load", try_values({"eager"}, loads_code)},
           &S::lazy_loading, {{"eager", false}, {"lazy", true}}),
-      number({"load_code_ms", kLaunch, "Emulated: what loading the code of a shape takes.",
-              "module-load"},
-             &S::load_code_ms, 0, 10000, "nothing"),
+      number(
+          {"load_code_ms", kLaunch, "Emulated: time to load the code of a shape.", "module-load"},
+          &S::load_code_ms, 0, 10000, "nothing"),
       choice<DeviceSchedule>(
           {"device_schedule", kLaunch,
            "How the training thread and the host device wait for each other: asleep, as with "
@@ -514,11 +501,12 @@ std::vector<Switch> make_switches() {
            "gemm-efficiency, low-occupancy", try_values({"on"}, simulates_products)},
           &S::split_k),
       integer({"pause_every", kLaunch,
-               "Emulated: the host stops before every n-th step, on all ranks, and says nothing of "
-               "it; 0: never; -1: as --world draws it, without a world never.",
+               "Emulated: the host pauses before every n-th step, on all ranks, without a range; "
+               "0: never; -1: as drawn by --world, never without it.",
                "host-pauses"},
               &S::pause_every, -1, 1000000),
-      number({"pause_ms", kLaunch, "For how long.", "host-pauses"}, &S::pause_ms, 0, 100000),
+      number({"pause_ms", kLaunch, "Length of these pauses.", "host-pauses"}, &S::pause_ms, 0,
+             100000),
       integer(
           {"ranks", kRanks,
            "Ranks that train together, each on its share of the images: processes of this host, "
@@ -544,23 +532,23 @@ std::vector<Switch> make_switches() {
       number({"first_bucket_mb", kRanks, "Size of the first bucket in MiB.", "comm-too-small",
               try_doubling(1, 256, several_ranks)},
              &S::first_bucket_mb, 0, 4096, "one gradient"),
-      number({"bucket_mb", kRanks, "Size of the others in MiB.", "comm-too-small",
+      number({"bucket_mb", kRanks, "Size of the other buckets in MiB.", "comm-too-small",
               try_doubling(1, 256, several_ranks)},
              &S::bucket_mb, 0, 4096, "one gradient"),
       integer({"accumulate", kRanks,
                "Micro batches whose gradients are added up before they are exchanged and applied."},
               &S::accumulate, 1, 1024),
-      choice<Compression>({"compress", kRanks,
-                           "Gradients travel in full, as half floats, as 8-bit integers, as their "
-                           "largest values, or "
-                           "as matrices of low rank; what that leaves out is made good later.",
-                           "comm-exposed"},
-                          &S::compress,
-                          {{"none", Compression::kNone},
-                           {"fp16", Compression::kHalf},
-                           {"int8", Compression::kInt8},
-                           {"dgc", Compression::kDgc},
-                           {"powersgd", Compression::kPowerSgd}}),
+      choice<Compression>(
+          {"compress", kRanks,
+           "Gradients travel in full, as half floats, as 8-bit integers, as their largest values, "
+           "or as low-rank matrices; the error is added to the next step.",
+           "comm-exposed"},
+          &S::compress,
+          {{"none", Compression::kNone},
+           {"fp16", Compression::kHalf},
+           {"int8", Compression::kInt8},
+           {"dgc", Compression::kDgc},
+           {"powersgd", Compression::kPowerSgd}}),
       number({"dgc_density", kRanks, "Share of the values that dgc sends after its warm-up."},
              &S::dgc_density, 0.0001, 1),
       integer({"dgc_warm_up", kRanks, "Steps in which dgc sends more."}, &S::dgc_warm_up, 0,
@@ -600,31 +588,31 @@ std::vector<Switch> make_switches() {
             "and its backward pass, and its gradients are reduce-scattered after that.",
             "late-all-gather, comm-exposed"},
            &S::shard_parameters),
-      flag({"gather_prefetch", kRanks,
-            "Of sharded parameters: ask for a unit's when the unit before it begins, or only when "
-            "it is "
-            "their turn.",
-            "late-all-gather", try_values({"on"}, shards_parameters)},
-           &S::gather_prefetch),
+      flag(
+          {"gather_prefetch", kRanks,
+           "With sharded parameters: gather a unit during the unit before it, or only at its turn.",
+           "late-all-gather", try_values({"on"}, shards_parameters)},
+          &S::gather_prefetch),
       flag({"expert_parallel", kRanks,
-            "Each rank has an equal part of every block's experts: tokens go to them and back by "
-            "all-to-alls.",
+            "Each rank holds an equal part of every block's experts; all-to-alls exchange the "
+            "tokens.",
             "expert-imbalance, comm-exposed"},
            &S::expert_parallel),
-      integer({"ranks_per_node", kRanks, "Ranks that share a node, and so its network."},
+      integer({"ranks_per_node", kRanks, "Ranks per node; they share its network."},
               &S::ranks_per_node, 1, 1024),
       number({"node_gb_per_s", kRanks, "Emulated link of a rank to the others of its node.",
               "comm-exposed"},
-             &S::node_gb_per_s, 0, 10000, "as fast as it is; simulated: the GPU's"),
+             &S::node_gb_per_s, 0, 10000, "unlimited; simulated: the GPU's"),
       number({"network_gb_per_s", kRanks, "Emulated network of a node.", "comm-slow-link"},
-             &S::network_gb_per_s, 0, 10000, "as fast as it is; simulated: 50 per rank"),
+             &S::network_gb_per_s, 0, 10000, "unlimited; simulated: 50 per rank"),
       number({"network_us", kRanks, "Emulated network: latency of a hop."}, &S::network_us, 0,
              1000000, "what it is; simulated: 5"),
       integer({"slow_rank", kRanks, "Rank that is late in every step.", "straggler"}, &S::slow_rank,
               -1, 65535),
-      number({"slow_rank_ms", kRanks, "By how much.", "straggler"}, &S::slow_rank_ms, 0, 100000),
-      number({"comm_timeout_s", kRanks, "How long ranks wait for one that does not come."},
-             &S::comm_timeout_s, 1, 86400),
+      number({"slow_rank_ms", kRanks, "Its delay per step.", "straggler"}, &S::slow_rank_ms, 0,
+             100000),
+      number({"comm_timeout_s", kRanks, "Time limit for a missing rank."}, &S::comm_timeout_s, 1,
+             86400),
       choice<DeviceKind>(
           {"device", kDevice,
            "Where the arithmetic runs: on the processor, on an NVIDIA GPU, or "

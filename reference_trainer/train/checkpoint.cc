@@ -94,7 +94,7 @@ ParameterSet read_checkpoint(const std::filesystem::path& path) {
   simdjson::dom::parser parser;
   simdjson::dom::object header;
   if (parser.parse(simdjson::padded_string(bytes.data() + kLengthBytes, length)).get(header))
-    fail_file(path, "its header is no JSON object");
+    fail_file(path, "its header is not a JSON object");
   ParameterSet set;
   for (const auto& [name, entry] : header)
     if (name != "__metadata__") set[std::string(name)] = tensor(path, entry, data);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Cost of recording NVTX: ns per push/pop pair without a tool, and with `headway record` draining, for
-// both clocks, one and two threads; what the recorder uses, and what an event takes on disk.
+// Cost of recording NVTX: ns per push/pop pair without a tool and with `headway record`, for both clocks,
+// one and two threads; the recorder's processor time, and bytes per event on disk.
 // Usage: headway_bench_nvtx [--quick]
 //
-// Each figure comes from a process of its own (NVTX decides at the first call whether there is a tool).
+// Each figure comes from a separate process (NVTX looks for a tool at the first call).
 // It times bursts that fit a ring and lets the recorder empty it in between: a full ring drops events,
 // which is cheaper than recording them. A run in which anything was dropped is an error.
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ double median(std::vector<double> values) {
 
 enum class Call { kPushA, kRegistered, kPayload, kNothing };
 
-/// What a call needs, made once.
+/// Handles for the calls, made once.
 struct Events {
   Events() {
     domain = nvtxDomainCreateA(conventions::kDomain.data());
@@ -199,7 +199,7 @@ void bench(const std::filesystem::path& folder, int repeats, int bursts) {
   for (const Variant& variant : kVariants) {
     for (int threads : {1, 2}) {
       std::vector<double> times[3];
-      // Interleaved, so that what else the machine does falls on all of them.
+      // Interleaved, so that other load on the machine affects all variants.
       for (int repeat = 0; repeat < repeats; ++repeat) {
         for (std::size_t tool = 0; tool < 3; ++tool)
           times[tool].push_back(
@@ -211,7 +211,7 @@ void bench(const std::filesystem::path& folder, int repeats, int bursts) {
       std::fflush(stdout);
     }
   }
-  // What an event costs beside the program: the difference to a run of the same length without.
+  // Recorder cost per event: the difference to a run of the same length without events.
   Run idle = run(folder, "tsc", Call::kNothing, 2, 8 * bursts);
   Run busy = run(folder, "tsc", Call::kPayload, 2, 8 * bursts);
   double events = static_cast<double>(busy.events);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kernels of headway_bench_kernels_cuda beside PyTorch's on the same shapes and formats: eager, and through torch.compile where that could fuse.
+"""Compares the kernels of headway_bench_kernels_cuda with PyTorch on the same shapes and formats: eager, and with torch.compile if it can fuse.
 Optimizers beside PyTorch's fused and foreach forms, which do what Apex's do. Prints a Markdown table; ratio: PyTorch's best time over ours.
 Usage: pytorch_kernels.py KERNEL_BENCH_JSON [--json FILE] [--device cuda|cpu]   (cpu: small shapes, to try this script)"""
 import argparse
@@ -22,7 +22,7 @@ def random(format_, *shape, grad=False):
 
 
 def backward_of(make, *inputs):
-    """The backward pass alone: the graph is kept."""
+    """Only the backward pass, on a retained graph."""
     result = make(*inputs)
     direction = torch.randn_like(result)
     return lambda: torch.autograd.grad(result, inputs, direction, retain_graph=True)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cost of the trace file: rows per second of the writer (beside bind/step/reset per row, in the
+// Cost of the trace file: rows per second of the writer (compared with bind/step/reset per row in the
 // same run) and of the reader, and bytes per row. Usage: headway_bench_trace [--quick] [folder]
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -65,7 +65,7 @@ double write_bulk(const std::filesystem::path& path, const std::vector<tables::K
   return elapsed;
 }
 
-/// What the bulk insert replaces: one statement, bound and stepped row by row.
+/// The baseline of the bulk insert: one statement, bound and stepped row by row.
 double write_row_by_row(const std::filesystem::path& path,
                         const std::vector<tables::Kernel::Row>& rows) {
   std::filesystem::remove(path);

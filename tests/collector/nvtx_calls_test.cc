@@ -137,7 +137,7 @@ TEST_CASE("names with quotes, SQL, escape sequences, bad UTF-8 and 10 KB survive
   CHECK(ranges(run().trace, "") == 1);
 }
 
-TEST_CASE("what does not fit together is counted") {
+TEST_CASE("unmatched pops, ends and foreign handles are counted") {
   // A pop and an end too many; one foreign string, and a foreign domain at push and at pop.
   CHECK(loss(run().trace, "nvtx_pop_without_push") == 2);
   CHECK(loss(run().trace, "nvtx_unknown_handle") == 3);

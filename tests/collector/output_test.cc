@@ -141,7 +141,7 @@ TEST_CASE("a recording that still runs is called live, and cut once its recorder
   Recorder recorder({"--quiet", "-o", path.string(), "--", target("steps"), "15000", "1000"});
   recorder.start();
   REQUIRE(eventually([&] { return std::filesystem::exists(path); }));
-  REQUIRE(eventually([&] { return contains(report(), "The recording still runs"); }));
+  REQUIRE(eventually([&] { return contains(report(), "still running"); }));
   CHECK_FALSE(contains(report(), "was cut"));
   ::kill(recorder.pid(), SIGKILL);
   recorder.wait();
@@ -237,7 +237,7 @@ TEST_CASE("--force replaces regular files only") {
     CAPTURE(path);
     const Finished finished = run({"-o", path, "--force", "--", "true"});
     CHECK(finished.status == 2);
-    CHECK(contains(finished.err, "never replaced"));
+    CHECK(contains(finished.err, path));
   }
   CHECK(std::filesystem::is_fifo(pipe));
   CHECK(std::filesystem::is_symlink(link));
@@ -319,7 +319,7 @@ TEST_CASE("a folder that cannot be written to is refused before the command runs
   if (!mounted && ::geteuid() == 0) output = "/proc/run.sqlite";
   Finished finished = run({"-o", output, "--", "touch", marker});
   CHECK(finished.status == 4);
-  CHECK(contains(finished.err, "cannot be created"));
+  CHECK(contains(finished.err, output));
   CHECK(!std::filesystem::exists(marker));
   if (mounted) ::umount(locked.c_str());
 }
@@ -416,7 +416,7 @@ TEST_CASE("a program that uses no NVTX gives a trace of processes and counters, 
   std::string path = (folder / "run.sqlite").string();
   Finished finished = run({"-o", path, "--", "sleep", "0.6"});
   CHECK(finished.status == 0);
-  CHECK(contains(finished.err, "no event came: the program does not use NVTX"));
+  CHECK(contains(finished.err, "the program does not use NVTX"));
   CHECK(number(path, "SELECT count(*) FROM HEADWAY_PROCESS WHERE commandLine='sleep 0.6'") == 1);
   CHECK(number(path, "SELECT count(*) FROM HEADWAY_COUNTER") > 10);
 }
@@ -444,8 +444,8 @@ TEST_CASE("another tool's injection is replaced for NVTX, kept for CUDA, and bot
   recorder.start();
   Finished finished = recorder.wait();
   CHECK(finished.out == program("libheadway_inject.so") + "\n/other/cuda.so\n");
-  CHECK(contains(finished.err, "Headway takes its place"));
-  CHECK(contains(finished.err, "/other/cuda.so: it keeps its place"));
+  CHECK(contains(finished.err, "NVTX_INJECTION64_PATH was set"));
+  CHECK(contains(finished.err, "/other/cuda.so: it"));
 }
 
 TEST_CASE("secrets of the environment are not stored, settings that explain the run are") {

@@ -130,7 +130,7 @@ def errors(folder):
         db.execute("UPDATE HEADWAY_META SET value='7' WHERE name='schema_version'")
     empty = folder / "empty.sqlite"
     run(HEADWAY, "record", "--quiet", "-o", empty, "--", "true")
-    for name, word in (("zero", "is empty"), ("text", "is not a trace"), ("cut", "truncated"), ("newer", "newer"), ("empty", "holds no events"),
+    for name, word in (("zero", "is empty"), ("text", "is not a trace"), ("cut", "truncated"), ("newer", "newer"), ("empty", "headway record --help"),
                        ("missing", "No such file")):
         result = run(HEADWAY, "report", folder / f"{name}.sqlite", expect=3)
         assert word in result.stderr and f"{name}.sqlite" in result.stderr, result.stderr
@@ -214,7 +214,7 @@ def fixes_together(folder):
         picture = folder / "together.png"
         run(HEADWAY, "view", trace, *both, "--screenshot", picture)
         assert picture.read_bytes().startswith(b"\x89PNG")
-        for wrong, hint in ((["--fix", "no-such"], "there is no such fix"), (["--list", "rows"], "--range"), (["--list", "columns"], "hits, rows or stacks")):
+        for wrong, hint in ((["--fix", "no-such"], "'no-such'"), (["--list", "rows"], "--range"), (["--list", "columns"], "hits, rows or stacks")):
             assert hint in run(HEADWAY, "view", trace, *wrong, "--screenshot", picture, expect=2).stderr, wrong
 
 

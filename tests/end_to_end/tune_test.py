@@ -61,7 +61,6 @@ def healthy(folder):
     assert result["best"]["change"] == {} and result["best"]["gain"]["share"] == 0, text
     assert not [t for t in result["trials"] if t["fix"]], text
     assert result["runs"] <= 4 and result["recordings"] == 1, text
-    assert "the command line as it is" in text, text
 
 
 def unpredicted(folder):
@@ -78,20 +77,20 @@ def errors(folder):
     def fails(status, part, *arguments):
         said = tune(folder, *arguments, expect=status).stderr
         assert part in said and said.startswith("headway: "), said
-    fails(2, "There is no command to tune")
+    fails(2, "headway tune [OPTIONS] -- headway-train")
     fails(2, "headway tune --vary", "--", "python3", "train.py")
-    fails(2, "'2' is there twice", "--vary", "--workers=2,2", "--", TRAIN)
+    fails(2, "'2'", "--vary", "--workers=2,2", "--", TRAIN)
     fails(2, "--only and --allow", "--vary", "--workers=2,4", "--only", "workers", "--", TRAIN)
-    fails(2, "There is no command to tune", "--vary", "--workers=2,4")
-    fails(3, "there is no such file", "--vary", "--workers=2,4", "--", "/no/such/program")
-    fails(3, "no steps are seen", "--vary", "X=1,2", "--", "true")
+    fails(2, "headway tune --vary", "--vary", "--workers=2,4")
+    fails(3, "/no/such/program", "--vary", "--workers=2,4", "--", "/no/such/program")
+    fails(3, "--step-range", "--vary", "X=1,2", "--", "true")
     fails(3, "ended with exit status 3", "--vary", "X=1,2", "--", "sh", "-c", "exit 3")
-    fails(2, "cannot be started", "--", "/no/such/headway-train")
+    fails(2, "/no/such/headway-train", "--", "/no/such/headway-train")
     fails(2, "Did you mean '--steps'", "--", TRAIN, "--stesp", "3")
     fails(2, "too short for one comparison", "--budget", "0", "--", TRAIN, *SIM)
     fails(2, "--budget 5x", "--budget", "5x", "--", TRAIN, *SIM)
     fails(2, "/no/such/folder/x", "--json", "/no/such/folder/x", "--", TRAIN, *SIM)
-    fails(2, "this is a folder", "--json", folder, "--", TRAIN, *SIM)
+    fails(2, f"--json {folder}", "--json", folder, "--", TRAIN, *SIM)
     fails(2, "--only batch", "--only", "batch", "--", TRAIN, *SIM)
     fails(3, "must be a multiple of --heads", "--", TRAIN, *SIM, "--model", "transformer", "--heads", "3")
     fails(3, "did not list its switches", "--", TRAIN, "--help")

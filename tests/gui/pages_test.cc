@@ -223,7 +223,7 @@ TEST_CASE("the health page tells doubts and coverage, and follows the theme") {
   REQUIRE(page.health());
   QStringList texts;
   for (WrapLabel* label : page.findChildren<WrapLabel*>()) texts << label->text();
-  CHECK(texts.join('\n').contains("What was recorded, and what was not"));
+  CHECK(texts.join('\n').contains("Recorded and missing data"));
   w.set_dark(!w.is_dark());
   QApplication::processEvents();
   CHECK(!page.findChildren<WrapLabel*>().isEmpty());

@@ -237,15 +237,15 @@ TEST_CASE("whatever is wrong with annotations is said with the file, the entry a
   room.write_text("[1, 2]");
   room.check_error("categories", "COCO");
   room.write(R"(, {"id": 31, "file_name": "x.jpg", "width": 0, "height": 40})", "");
-  room.check_error("entry 30 of \"images\"", "leave the entry out");
+  room.check_error("entry 30 of \"images\"", "remove the entry");
   room.write(R"(, {"id": 31, "width": 10, "height": 40})", "");
-  room.check_error("file_name", "leave the entry out");
+  room.check_error("file_name", "remove the entry");
   room.write("", R"(, {"image_id": 99, "category_id": 9, "bbox": [1, 1, 3, 3]})");
-  room.check_error("entry 30 of \"annotations\" names an image", "leave the entry out");
+  room.check_error("entry 30 of \"annotations\" names an image", "remove the entry");
   room.write("", R"(, {"image_id": 1, "category_id": 1, "bbox": [1, 1, 3, 3]})");
-  room.check_error("names a category", "leave the entry out");
+  room.check_error("names a category", "remove the entry");
   room.write("", R"(, {"image_id": 1, "category_id": 9, "bbox": [1, 1, "wide", 3]})");
-  room.check_error("not four numbers", "leave the entry out");
+  room.check_error("not four numbers", "remove the entry");
   room.write(R"(, {"id": 77, "file_name": "gone.jpg", "width": 50, "height": 40})",
              R"(, {"image_id": 77, "category_id": 9, "bbox": [1, 1, 3, 3]})");
   // Whichever part gone.jpg belongs to.
@@ -258,7 +258,7 @@ TEST_CASE("whatever is wrong with annotations is said with the file, the entry a
     }
   }
   CHECK(said.find("gone.jpg: annotations.json names this picture") != std::string::npos);
-  CHECK(said.find("Put it there") != std::string::npos);
+  CHECK(said.find("Add the picture") != std::string::npos);
 }
 
 TEST_CASE(

@@ -22,7 +22,7 @@ TEST_CASE("an allreduce moves its message twice, less one rank's share") {
   CHECK(links.collective_ns(CollectiveKind::kAllReduce, Scope::kWorld, 4, 1'000'000) == 1'506'000);
 }
 
-TEST_CASE("an all-to-all takes what the slower of its node's links and the shared network takes") {
+TEST_CASE("the slower of node links and shared network limits an all-to-all") {
   LinkModel links;
   links.ranks_per_node = 4;
   links.node_bytes_per_s = 1e9;
@@ -33,10 +33,10 @@ TEST_CASE("an all-to-all takes what the slower of its node's links and the share
   CHECK(ns(4) == 750'000);    // three quarters leave the rank
   CHECK(ns(8) == 1'000'000);  // half of it leaves the node, which four ranks share
   links.network_bytes_per_s = 100e9;
-  CHECK(ns(8) == 500'000);  // of a network no rank gets more than of its own link
+  CHECK(ns(8) == 500'000);  // a rank's own link caps its share of the network
 }
 
-TEST_CASE("a ring crosses each node's network once, so layers gain what the topology gives") {
+TEST_CASE("a ring crosses each node's network once, so hierarchical sums gain as expected") {
   LinkModel links;
   links.ranks_per_node = 8;
   links.node_bytes_per_s = 100e9;
@@ -52,7 +52,7 @@ TEST_CASE("a ring crosses each node's network once, so layers gain what the topo
   // 31/32 of the bytes cross the network against 3/4 of them, and 2 x 7/8 of them the links inside.
   CHECK(static_cast<double>(flat) / static_cast<double>(layered) ==
         doctest::Approx((31.0 / 32 / 10) / (3.0 / 4 / 10 + 7.0 / 8 / 100)).epsilon(0.01));
-  // Several connections fill a network that one does not.
+  // Several connections fill a network; one does not.
   links.connection_share = 0.75;
   CHECK(ns(CollectiveKind::kAllReduce, Scope::kWorld, 32, bytes) ==
         doctest::Approx(static_cast<double>(flat) / 0.75).epsilon(0.01));

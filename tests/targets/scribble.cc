@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scribble SEED: records, overwrites random parts of the memory that it shares with the recorder, and
-// goes on recording. Its own fault, so the recorder has to live with it.
+// scribble SEED: records, overwrites random parts of its memory shared with the recorder, and continues
+// recording. The recorder must survive this.
 #include <nvtx3/nvToolsExt.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
     nvtxRangePushA("before");
     nvtxRangePop();
   }
-  ::usleep(60'000);  // those have arrived
+  ::usleep(60'000);  // the recorder has these
   std::ifstream maps("/proc/self/maps");
   unsigned char* begin = nullptr;
   for (std::string line; std::getline(maps, line);) {

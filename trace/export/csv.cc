@@ -65,9 +65,9 @@ void export_csv(const Trace& trace, const std::filesystem::path& folder,
                 const ExportOptions& options) {
   std::error_code error;
   if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error))
-    fail_usage("{}: is a file; -o takes the folder to write the tables to.", folder.string());
+    fail_usage("{}: is a file; -o expects a folder for the tables.", folder.string());
   std::filesystem::create_directories(folder, error);
-  if (error) fail_usage("{}: cannot be made: {}.", folder.string(), error.message());
+  if (error) fail_usage("{}: cannot create: {}.", folder.string(), error.message());
   // Never given its name: the destructor removes it.
   TemporaryFile file(folder / ".tables", true);
   save(trace, file.path());

@@ -40,7 +40,7 @@ Sink::~Sink() {
 }
 
 void Sink::fail(int code) const {
-  fail_internal("{}: cannot be written: {}.", name_, system_error_text(code));
+  fail_internal("{}: cannot write: {}.", name_, system_error_text(code));
 }
 
 void Sink::flush() {

@@ -72,7 +72,7 @@ std::vector<std::filesystem::path> trace_files(const std::filesystem::path& path
   if (files.empty())
     fail_input(
         "{}: is a zip archive without recordings: expected .json, .json.gz or .xplane.pb members. "
-        "Recordings in archives within it have to be unpacked: unzip '{}'",
+        "Unpack archives inside it first: unzip '{}'",
         path.string(), path.string());
   return files;
 }

@@ -82,7 +82,7 @@ std::vector<std::string> traces_in(const std::string& folder) {
     if (entry.is_regular_file() && looks_like_trace(entry.path()))
       files.push_back(entry.path().string());
   }
-  if (error) fail_usage("{}: cannot be read: {}.", folder, error.message());
+  if (error) fail_usage("{}: cannot read: {}.", folder, error.message());
   // Nsight Systems leaves its own file beside the export; the export is what can be read.
   std::erase_if(files, [&](const std::string& file) {
     return file.ends_with(".nsys-rep") &&
@@ -116,7 +116,7 @@ std::vector<std::string> matches_of(const std::string& pattern) {
   std::vector<std::string> files(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   ::globfree(&found);
   if (code == GLOB_NOMATCH) fail_usage("{}: matches no file.", pattern);
-  if (code != 0) fail_usage("{}: the pattern could not be looked up.", pattern);
+  if (code != 0) fail_usage("{}: cannot search for this pattern.", pattern);
   std::erase_if(
       files, [](const std::string& file) { return fs::is_directory(file) || is_note_file(file); });
   if (files.empty()) fail_usage("{}: matches no recording, only folders or notes.", pattern);

@@ -78,11 +78,10 @@ void note_stretch(Assembly& assembly) {
     assembly.losses[static_cast<std::size_t>(loss)] = 0;
   assembly.trace.losses.push_back(
       {"loaded_in_part", "doubt",
-       fmt::format(
-           "Only {} to {} of the recording was loaded: figures are of this stretch, and what "
-           "began before it or ended after it may lack its other half",
-           format_duration(assembly.stretch->begin - TimeNs{0}),
-           format_duration(assembly.stretch->end - TimeNs{0})),
+       fmt::format("Only {} to {} of the recording was loaded: figures cover this interval, and "
+                   "events across its ends may lack their other half",
+                   format_duration(assembly.stretch->begin - TimeNs{0}),
+                   format_duration(assembly.stretch->end - TimeNs{0})),
        1});
 }
 

@@ -57,7 +57,7 @@ void load_memory(Context& context) {
       series.name = "cuda.allocated";
       series.unit = "bytes";
       series.description =
-          "Device memory that the process has allocated through CUDA and not released.";
+          "Device memory allocated by the process through CUDA and not yet released.";
       series.process = process;
       series.device = static_cast<std::int32_t>(
           context.trace.devices[context.cuda_device(process, change.device).value].ordinal);

@@ -25,7 +25,7 @@ void sync(const std::filesystem::path& path) {
   int code = ::fsync(fd) == 0 ? 0 : errno;
   ::close(fd);
   if (code == EIO || code == ENOSPC)
-    fail_internal("{}: cannot be written: {}.", path.string(), system_error_text(code));
+    fail_internal("{}: cannot write: {}.", path.string(), system_error_text(code));
 }
 
 std::string_view kind_of(std::filesystem::file_type type) {
@@ -40,7 +40,7 @@ std::string_view kind_of(std::filesystem::file_type type) {
     case std::filesystem::file_type::symlink:
       return "a symbolic link";
     default:
-      return "no regular file";
+      return "not a regular file";
   }
 }
 
@@ -93,11 +93,11 @@ bool rename_to_free(const std::string& from, const std::string& to) {
 void check_replaceable(const std::filesystem::path& path, bool overwrite) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
-    fail_usage("{}: is a folder; -o takes the name of the file to write.", path.string());
+    fail_usage("{}: is a folder; -o expects a file name.", path.string());
   const std::filesystem::file_status status = std::filesystem::symlink_status(path, ignored);
   if (!std::filesystem::exists(status)) return;
   if (!std::filesystem::is_regular_file(status))
-    fail_usage("{}: is {}, which is never replaced by a file. Choose another name with -o.",
+    fail_usage("{}: is {}, which Headway never replaces. Choose another name with -o.",
                path.string(), kind_of(status.type()));
   if (!overwrite)
     fail_usage("{}: already exists. Use --force to overwrite it, or -o for another name.",
@@ -125,7 +125,7 @@ SetAside::SetAside(std::filesystem::path target) : target_(std::move(target)) {
     if (rename_to_free(target_.string() + suffix, aside_.string() + suffix) || *suffix) continue;
     const int code = errno;
     aside_.clear();
-    fail_internal("{}: cannot be replaced: {}. Choose another place with -o.", target_.string(),
+    fail_internal("{}: cannot replace: {}. Choose another place with -o.", target_.string(),
                   system_error_text(code));
   }
 }
@@ -157,7 +157,7 @@ void TemporaryFile::commit() {
   check_replaceable(target_, overwrite_);  // somebody may have made it since
   std::error_code error;
   std::filesystem::rename(path_, target_, error);
-  if (error) fail_internal("{}: cannot be written: {}.", target_.string(), error.message());
+  if (error) fail_internal("{}: cannot write: {}.", target_.string(), error.message());
   path_.clear();
   sync(target_.has_parent_path() ? target_.parent_path() : std::filesystem::path("."));
 }

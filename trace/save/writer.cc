@@ -34,7 +34,7 @@ sqlite::Database create_file(const std::filesystem::path& path, bool overwrite) 
     if (!rename_to_free(begun.string(), path.string())) {
       const int code = errno;
       check_replaceable(path, false);  // somebody has made it since
-      fail_internal("{}: cannot be created: {}. Choose another place with -o.", path.string(),
+      fail_internal("{}: cannot create: {}. Choose another place with -o.", path.string(),
                     system_error_text(code));
     }
     // The name is ours from here on. A log that a killed recorder left under it is not: SQLite would

@@ -57,13 +57,13 @@ std::vector<Section> read_table(const File& file, Header& header) {
   const std::uint64_t bytes = file.bytes();
   if (bytes < sizeof header) throw Unusable{"it is shorter than its header"};
   file.read(reinterpret_cast<char*>(&header), sizeof header, 0);
-  if (header.magic != kMagic) throw Unusable{"it does not begin as a snapshot does"};
+  if (header.magic != kMagic) throw Unusable{"it has no snapshot header"};
   if (header.version != kVersion || header.byte_order != kByteOrder)
     throw Unusable{"another version of Headway wrote it"};
-  if (header.file_bytes != bytes) throw Unusable{"its length is not what its header says"};
+  if (header.file_bytes != bytes) throw Unusable{"its length differs from its header"};
   if (header.sections == 0 || header.sections > kMostSections ||
       header.sections * sizeof(Section) > bytes)
-    throw Unusable{"its table of sections cannot be"};
+    throw Unusable{"its section table is invalid"};
   std::vector<Section> table(header.sections);
   file.read(reinterpret_cast<char*>(table.data()), table.size() * sizeof(Section), sizeof header);
   if (header.checksum != checksum_of(header, table))
@@ -71,14 +71,14 @@ std::vector<Section> read_table(const File& file, Header& header) {
   for (const Section& section : table) {
     if (section.element_bytes == 0 || section.element_bytes > 4096 || section.offset > bytes ||
         section.count > (bytes - section.offset) / section.element_bytes)
-      throw Unusable{"a section lies outside of it"};
+      throw Unusable{"a section lies outside the file"};
   }
   return table;
 }
 
 void read_inventory(const File& file, const Header& header, const Section& section,
                     const SnapshotKey& key, Trace& trace) {
-  if (section.element_bytes != 1) throw Unusable{"its inventory is not one"};
+  if (section.element_bytes != 1) throw Unusable{"its inventory is invalid"};
   std::string bytes(section.count, '\0');
   file.read(bytes.data(), section.count, section.offset);
   if (checksum(bytes) != header.inventory_checksum)
@@ -127,7 +127,7 @@ void restore_strings(const Texts& texts, Strings& strings) {
   for (std::size_t i = 0; i < texts.length.size(); ++i) {
     if (texts.length[i] > texts.bytes.size() - at) throw Unusable{"its texts end too early"};
     StringId id = strings.add({texts.bytes.data() + at, texts.length[i]});
-    if (id.value != i + 1) throw Unusable{"a text is in it twice"};
+    if (id.value != i + 1) throw Unusable{"it contains a duplicate text"};
     at += texts.length[i];
   }
   if (at != texts.bytes.size()) throw Unusable{"its texts end too late"};
@@ -156,7 +156,7 @@ std::optional<Trace> read_snapshot(const std::filesystem::path& path, const Snap
   } catch (const Unusable& unusable) {
     why_not = unusable.why;
   } catch (const std::bad_alloc&) {
-    why_not = "there is not enough memory for it";
+    why_not = "not enough memory";
   } catch (const std::length_error&) {
     why_not = "a column is longer than memory";
   }

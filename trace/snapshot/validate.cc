@@ -88,7 +88,7 @@ std::string problem_of(const Trace& t) {
                in_or_none(r.parent[i], i) && in_or_none(r.info[i], t.range_info.size()) &&
                in(r.domain[i], t.domains.size());
       }))
-    return "a range in it cannot be";
+    return "it contains an invalid range";
   const DeviceOps& o = t.device_ops;
   if (!rows_are_sound(o, [&](std::size_t i) {
         return in(o.name[i], texts) && in(o.stream[i], t.streams.size()) &&
@@ -96,37 +96,37 @@ std::string problem_of(const Trace& t) {
                known(o.math_unit[i]) && known(o.source_memory[i]) &&
                known(o.destination_memory[i]) && o.op[i] >= -1 && o.batch[i] >= -1;
       }))
-    return "a device op in it cannot be";
+    return "it contains an invalid device op";
   const Calls& c = t.calls;
   if (!rows_are_sound(c, [&](std::size_t i) {
         return in(c.name[i], texts) && in(c.thread[i], t.threads.size()) &&
                in_or_none(c.stream[i], t.streams.size()) && in_or_none(c.op[i], o.size()) &&
                known(c.kind[i]);
       }))
-    return "a call in it cannot be";
+    return "it contains an invalid call";
   const Io& io = t.io;
   if (!rows_are_sound(io, [&](std::size_t i) {
         return in_or_none(io.path[i], texts) && in(io.name[i], texts) && known(io.op[i]) &&
                in(io.thread[i], t.threads.size()) && io.calls[i] > 0 && io.busy[i].ns >= 0 &&
                io.busy[i] <= io.end[i] - io.start[i];
       }))
-    return "an I/O call in it cannot be";
+    return "it contains an invalid I/O call";
   for (const RangeInfo& info : t.range_info) {
     if (!in_or_none(info.shapes, texts) || !in_or_none(info.dtypes, texts) || !known(info.kind) ||
         !known(info.phase))
-      return "a range's description in it cannot be";
+      return "it contains an invalid range description";
   }
   for (const Collective& x : t.collectives) {
     if (!in_or_none(x.op, o.size()) || !in_or_none(x.range, r.size()) ||
         (!x.op.valid() && !x.range.valid()) || !in(x.kind, texts) ||
         !in_or_none(x.communicator, texts) || !in_or_none(x.dtype, texts) || x.ranks < 0)
-      return "a collective in it cannot be";
+      return "it contains an invalid collective";
   }
   for (const Overhead& x : t.overheads) {
     if (!in_or_none(x.thread, t.threads.size()) || !in_or_none(x.name, texts) || !known(x.kind) ||
         x.interval.begin > x.interval.end || !load_detail::possible(x.interval.begin.ns) ||
         !load_detail::possible(x.interval.end.ns))
-      return "an overhead in it cannot be";
+      return "it contains an invalid overhead";
   }
   return "";
 }

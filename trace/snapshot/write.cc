@@ -47,7 +47,7 @@ class File {
 
  private:
   [[noreturn]] void fail() const {
-    fail_internal("{}: cannot be written: {}.", path_.string(), system_error_text(errno));
+    fail_internal("{}: cannot write: {}.", path_.string(), system_error_text(errno));
   }
   std::filesystem::path path_;
   int fd_;

@@ -40,9 +40,8 @@ namespace {
       // Our statements are right for the tables that Headway and Nsight Systems make.
       if (db && sqlite3_db_readonly(db, "main") == 1)
         fail_input(
-            "{}: its tables are damaged or unlike those of a trace (SQLite says '{}' while {}). "
-            "Export or record again, and check the file with: sqlite3 '{}' 'PRAGMA "
-            "integrity_check'",
+            "{}: its tables are damaged or differ from a trace (SQLite says '{}' while {}). Export "
+            "or record again, and check the file with: sqlite3 '{}' 'PRAGMA integrity_check'",
             where, text, doing, where);
       [[fallthrough]];
     default:
@@ -68,7 +67,7 @@ void check_file(const std::filesystem::path& path) {
     return value;
   };
   if (header.size() < 100)
-    fail_input("{}: is truncated: {} bytes, not even the 100 of an SQLite header.", name,
+    fail_input("{}: is truncated: {} bytes, less than the 100 bytes of an SQLite header.", name,
                header.size());
   std::int64_t page_size = big_endian(16, 2) == 1 ? 65536 : big_endian(16, 2);
   std::int64_t expected = page_size * big_endian(28, 4);
@@ -79,9 +78,8 @@ void check_file(const std::filesystem::path& path) {
   std::int64_t size = static_cast<std::int64_t>(std::filesystem::file_size(path));
   if (counter_valid && !has_wal && size < expected) {
     fail_input(
-        "{}: is truncated: {} bytes, but its header promises {}. Was it copied while being "
-        "written, or did the disk "
-        "fill up? Copy it again; what is left can be saved with: sqlite3 '{}' .recover | sqlite3 "
+        "{}: is truncated: {} bytes, but its header says {}. Was it copied during writing, or did "
+        "the disk fill up? Copy it again; recover the rest with: sqlite3 '{}' .recover | sqlite3 "
         "saved.sqlite",
         name, size, expected, name);
   }
@@ -188,7 +186,7 @@ Database Database::create(const std::filesystem::path& path, const std::filesyst
     int code_of_system = errno;
     if (code_of_system == EEXIST)
       fail_usage("{}: already exists. Use --force to overwrite it, or -o for another name.", name);
-    fail_internal("{}: cannot be created: {}. Choose another place with -o.", name,
+    fail_internal("{}: cannot create: {}. Choose another place with -o.", name,
                   system_error_text(code_of_system));
   }
   ::close(fd);

@@ -72,8 +72,8 @@ int check_deadline(void* data) {
 void require_sqlite(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path) || read_head(path, 15) != "SQLite format 3")
     fail_input(
-        "{0}: is not an SQLite file, and queries run on SQLite files only. Convert it first: "
-        "headway import '{0}' -o trace.sqlite",
+        "{0}: not an SQLite file, but queries need one. Convert it first: headway import '{0}' -o "
+        "trace.sqlite",
         path.string());
 }
 
@@ -128,7 +128,7 @@ QueryResult query(const std::filesystem::path& path, const std::string& sql,
   sqlite3_progress_handler(db, 10'000, check_deadline, &deadline);
   auto fail_sql = [&] {
     if (!refused.what.empty())
-      fail_usage("{} is refused: queries only read. {} is not changed.", refused.what,
+      fail_usage("{} is refused: queries are read-only. {} is not changed.", refused.what,
                  path.string());
     if (deadline.cancelled) fail_usage("Cancelled.");
     if (deadline.passed)
@@ -142,9 +142,9 @@ QueryResult query(const std::filesystem::path& path, const std::string& sql,
   const char* rest = nullptr;
   if (sqlite3_prepare_v2(db, sql.c_str(), -1, &raw, &rest) != SQLITE_OK) fail_sql();
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
-  if (!statement) fail_usage("there is no statement in it.");
+  if (!statement) fail_usage("no statement.");
   if (!only_space_and_comments(db, rest))
-    fail_usage("one statement at a time; there is more after the first ';'.");
+    fail_usage("only one statement is allowed; text follows the first ';'.");
   QueryResult result;
   int columns = sqlite3_column_count(statement.get());
   for (int c = 0; c < columns; ++c)

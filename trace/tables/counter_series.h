@@ -20,7 +20,7 @@ struct CounterSeries : TableDefaults {
   };
   static constexpr auto columns = std::tuple{
       Column{"id", &Row::id, Unit::kId, "Series."},
-      Column{"name", &Row::series, Unit::kNone, "What is sampled, e.g. process.cpu."},
+      Column{"name", &Row::series, Unit::kNone, "Sampled quantity, e.g. process.cpu."},
       Column{"unit", &Row::unit, Unit::kNone, "Unit of the values: %, bytes, bytes/s, count."},
       Column{"globalPid", &Row::global_pid, Unit::kId, "Process, for series of a process."},
       Column{"deviceId", &Row::device_id, Unit::kId, "Device, for series of a device."},

@@ -34,7 +34,7 @@ struct CudaMemoryPool : TableDefaults {
       Column{"correlationId", &Row::correlation_id, Unit::kId, "Same as that of the API call."},
       Column{"minBytesToKeep", &Row::min_bytes_to_keep, Unit::kBytes, "What a trim leaves."},
       Column{"localMemoryPoolReleaseThreshold", &Row::release_threshold, Unit::kBytes,
-             "What the pool keeps."},
+             "Contents of the pool."},
       Column{"localMemoryPoolSize", &Row::size, Unit::kBytes, "Size of the pool."},
       Column{"localMemoryPoolUtilizedSize", &Row::used, Unit::kBytes, "How much of it is in use."},
   };

@@ -8,7 +8,7 @@ namespace headway::trace::tables {
 struct Loss : TableDefaults {
   static constexpr std::string_view name = "HEADWAY_LOSS";
   static constexpr std::string_view doc =
-      "What was lost or set aside, counted. Counters are listed in docs/reference/losses.md.";
+      "Counts of lost or discarded data. Counters are listed in docs/reference/losses.md.";
 
   struct Row {
     std::string_view counter;
@@ -23,7 +23,7 @@ struct Loss : TableDefaults {
              "info: no effect on figures; doubt: figures may be off; loss: data is missing."},
       Column{"count", &Row::count, Unit::kCount, "How often."},
       Column{"globalPid", &Row::global_pid, Unit::kId, "Process, where it belongs to one."},
-      Column{"text", &Row::text, Unit::kNone, "What it means, in a sentence."},
+      Column{"text", &Row::text, Unit::kNone, "Meaning, in a sentence."},
   };
 };
 

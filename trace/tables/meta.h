@@ -8,7 +8,7 @@ namespace headway::trace::tables {
 struct Meta : TableDefaults {
   static constexpr std::string_view name = "HEADWAY_META";
   static constexpr std::string_view doc =
-      "What the file is: schema and tool version, command, clock. Keys are listed in "
+      "Facts about the file: schema and tool version, command, clock. Keys are listed in "
       "docs/reference/meta.md.";
 
   struct Row {

@@ -30,7 +30,7 @@ struct NcclOp : TableDefaults {
       Column{"start", &Row::start, Unit::kNs,
              "When NCCL put it into a launch, since the session start."},
       Column{"globalTid", &Row::global_tid, Unit::kId, "Thread: globalPid | tid."},
-      Column{"functionId", &Row::function, Unit::kNone, "What was called, e.g. AllReduce."},
+      Column{"functionId", &Row::function, Unit::kNone, "Called function, e.g. AllReduce."},
       Column{"communicatorId", &Row::communicator, Unit::kNone,
              "Hash of the communicator, the same on all ranks."},
       Column{"rank", &Row::rank, Unit::kId, "Rank of this process in it."},

@@ -21,7 +21,7 @@ struct ProfilerOverhead : TableDefaults {
       Column{"start", &Row::start, Unit::kNs, "Start, since the session start."},
       Column{"end", &Row::end, Unit::kNs, "End, since the session start."},
       Column{"globalTid", &Row::global_tid, Unit::kId, "Thread: globalPid | tid."},
-      Column{"nameId", &Row::name_id, Unit::kNone, "What it was."},
+      Column{"nameId", &Row::name_id, Unit::kNone, "Kind of overhead."},
       Column{"overheadType", &Row::overhead_type, Unit::kEnum, "Kind, of the profiler's own."},
   };
 };

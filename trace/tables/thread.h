@@ -15,7 +15,7 @@ struct Thread : TableDefaults {
     std::string_view thread_name;
   };
   static constexpr auto columns = std::tuple{
-      Column{"globalTid", &Row::global_tid, Unit::kId, "As the other tables name the thread."},
+      Column{"globalTid", &Row::global_tid, Unit::kId, "Thread id, as in the other tables."},
       Column{"tid", &Row::tid, Unit::kId, "Thread ID in the recording."},
       Column{"name", &Row::thread_name, Unit::kNone, "Thread name."},
   };

@@ -43,8 +43,7 @@ double checkpoint_bytes(const trace::Trace& trace) {
 Proposal propose(const Predictor& predictor) {
   const BetweenEditor between(predictor, BetweenCause::kCheckpoint);
   const std::int64_t times = between.occasions();
-  if (between.per_step().ns == 0 || times == 0)
-    return not_here("no checkpoint is seen between steps");
+  if (between.per_step().ns == 0 || times == 0) return not_here("no checkpoint between steps");
   const double all = static_cast<double>(between.per_step().ns) *
                      static_cast<double>(predictor.steps().steps.size());
   const double bytes = checkpoint_bytes(predictor.trace());
@@ -56,17 +55,15 @@ Proposal propose(const Predictor& predictor) {
   const double left = known ? share(copying + packing) : kUnknown;
   if (left >= kAllOfIt)
     return not_here(
-        "packing takes most of a checkpoint's time: it is Python's, and Python's threads take "
-        "turns");
+        "packing takes most of the checkpoint time, and Python threads cannot run in parallel");
   const double least = known ? share((copying + packing) / 2) : 0;
   const double most = known ? share(2 * (copying + packing)) : kUnknownMost;
   Proposal proposal{
       true,
-      fmt::format(
-          "of {} checkpoints, {:.0f} % of their time are left: their state is copied{}, and "
-          "written beside the training",
-          times, left * 100,
-          bytes > 0 ? fmt::format(", {} each", format_bytes(std::llround(bytes))) : ""),
+      fmt::format("{} checkpoints take {:.0f} % of their time: they copy the state{} and write it "
+                  "in the background",
+                  times, left * 100,
+                  bytes > 0 ? fmt::format(", {} each", format_bytes(std::llround(bytes))) : ""),
       between.scaled(left)};
   proposal.otherwise = {between.scaled(least), between.scaled(most)};
   proposal.certainty = kMayBeDone;
@@ -77,15 +74,14 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kAsynchronousCheckpoint{
     "asynchronous-checkpoint",
-    "Write checkpoints beside the training",
+    "Write checkpoints asynchronously",
     "checkpoint-time",
     FixKind::kModelled,
     0.1,
     "",
-    "Of each checkpoint the time is left that copying its bytes takes, at 1.5 GB/s (0.75 to 3); 15 "
-    "% (0 "
-    "to 40 %) where its size is not known.",
-    "whether a processor is free to write it, and whether it is written before the next one",
+    "A checkpoint takes the time to copy its bytes, at 1.5 GB/s (0.75 to 3). If its size is "
+    "unknown, it takes 15 % (0 to 40 %) of its time.",
+    "whether a processor is free to write it, and the write ends before the next one",
     propose};
 
 }  // namespace headway::analyzer

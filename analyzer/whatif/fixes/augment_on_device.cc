@@ -105,17 +105,18 @@ Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
   const Stages stages = read_stages(trace);
-  if (stages.time.ns == 0) return not_here("no range says where samples are augmented");
+  if (stages.time.ns == 0) return not_here("no range marks augmentation");
   if (!partition.device.valid() || trace.devices[partition.device.value].type == DeviceType::kHost)
-    return not_here("the device is the processor");
+    return not_here("the device is the CPU");
   const double rate = memory_bytes_per_ns(predictor, partition.device);
-  if (rate <= 0) return not_here("nothing says how fast the device's memory is");
+  if (rate <= 0) return not_here("the device's memory bandwidth is unknown");
   Crossing pixels = crossing(predictor, stages, rate);
   const auto batches = std::max<std::int64_t>(1, std::ssize(stages.of_batch));
   std::string text =
-      fmt::format("{} of augmenting a batch go away", format_duration(stages.time / batches));
+      fmt::format("saves {} of augmentation per batch", format_duration(stages.time / batches));
   if (pixels.copies > 0)
-    text += fmt::format("; kernels of {} do it", format_duration(pixels.kernels / pixels.copies));
+    text +=
+        fmt::format("; device kernels take {}", format_duration(pixels.kernels / pixels.copies));
   Proposal proposal{true, std::move(text), std::move(pixels.scenario)};
   proposal.scenario.at_least = least_for_storage(predictor);
   return proposal;
@@ -123,18 +124,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kAugmentOnDevice{"augment-on-device",
-                           "Augment on the device",
-                           "input-bound",
-                           FixKind::kModelled,
-                           0.15,
-                           "--augment-on device",
-                           "Ranges that augment take no time, those that collate, and copies of "
-                           "their batches, the share that pixels of 8 bits "
-                           "have of their bytes; copies are longer by two kernels that read and "
-                           "write pixels and floats at the rate of the device's "
-                           "memory.",
-                           "work on boxes in the same ranges, which stays with the loader",
-                           propose};
+const Fix kAugmentOnDevice{
+    "augment-on-device",
+    "Augment on the device",
+    "input-bound",
+    FixKind::kModelled,
+    0.15,
+    "--augment-on device",
+    "Augmentation ranges take no time. Collation and batch copies shrink to 8-bit pixels. Copies "
+    "grow by two kernels that convert pixels to floats at memory bandwidth.",
+    "box transforms in the same ranges, which stay in the loader",
+    propose};
 
 }  // namespace headway::analyzer

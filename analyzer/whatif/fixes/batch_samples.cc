@@ -62,7 +62,7 @@ Repeats batch(const Predictor& predictor, const RuleContext& context, const Devi
 Proposal propose(const Predictor& predictor) {
   const RuleContext context = rule_context(predictor);
   const std::size_t at = predictor.steps().partition;
-  if (!context.partitions[at].device.valid()) return not_here("the steps are a host thread's");
+  if (!context.partitions[at].device.valid()) return not_here("the steps run on a host thread");
   Editor editor(predictor);
   Repeats told;
   // Every rank is changed alike: one that is not would hold the others up.
@@ -71,25 +71,25 @@ Proposal propose(const Predictor& predictor) {
     const Repeats repeats = batch(predictor, context, context.partitions[i], editor);
     if (i == at) told = repeats;
   }
-  if (told.most == 0) return not_here("no few kernels run many times in a row");
+  if (told.most == 0) return not_here("no small set of kernels runs many times in a row");
   return {true,
-          fmt::format("{} kernels per step go away: what ran {} times in a row runs once",
+          fmt::format("saves {} kernels per step: work repeated {} times in a row runs once",
                       told.dropped, told.most),
           editor.take()};
 }
 
 }  // namespace
 
-const Fix kBatchSamples{"batch-samples",
-                        "Work on all samples at once",
-                        "serial-per-sample",
-                        FixKind::kModelled,
-                        0.3,
-                        "--assign batched",
-                        "Of kernels that run many times in a row the first round stays, longer by "
-                        "how often its grid then "
-                        "fills the multiprocessors; the others are neither run nor launched.",
-                        "whether the samples are of one size",
-                        propose};
+const Fix kBatchSamples{
+    "batch-samples",
+    "Process all samples at once",
+    "serial-per-sample",
+    FixKind::kModelled,
+    0.3,
+    "--assign batched",
+    "Of kernels repeated in a row, the first round stays and grows as its larger grid fills the "
+    "multiprocessors; the others are neither run nor launched.",
+    "whether all samples have one size",
+    propose};
 
 }  // namespace headway::analyzer

@@ -14,10 +14,10 @@ constexpr double kMayBeDone = 0.6;
 
 Proposal half_as_often(const Predictor& predictor, BetweenCause cause, const char* what) {
   const BetweenEditor between(predictor, cause);
-  if (between.per_step().ns == 0) return not_here(fmt::format("no {} is seen between steps", what));
+  if (between.per_step().ns == 0) return not_here(fmt::format("no {} between steps", what));
   Proposal proposal{true,
                     fmt::format("{} takes {} a step on average ({} times in the steady steps); "
-                                "every second time is left out",
+                                "every second one is skipped",
                                 what, format_duration(between.per_step()), between.occasions()),
                     between.scaled(0.5)};
   proposal.certainty = kMayBeDone;
@@ -25,8 +25,8 @@ Proposal half_as_often(const Predictor& predictor, BetweenCause cause, const cha
 }
 
 constexpr std::string_view kChange =
-    "All work in its ranges, on the host and on devices, takes half as long on average; in every "
-    "second one of them, waits for batches are over at once.";
+    "Its ranges take half as long on average, on host and devices; in every second one, input "
+    "waits end at once.";
 constexpr std::string_view kCannotKnow = "how often the program needs it";
 
 }  // namespace

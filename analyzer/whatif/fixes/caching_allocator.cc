@@ -33,7 +33,7 @@ std::int64_t take_from_pool(const Predictor& predictor, DurationNs cost, Editor&
 Proposal propose(const Predictor& predictor) {
   Editor editor(predictor);
   const std::int64_t calls = take_from_pool(predictor, kFromPool, editor);
-  if (calls == 0) return not_here("nothing is allocated or freed on the device");
+  if (calls == 0) return not_here("no device allocations or frees");
   Proposal proposal{true, fmt::format("{} allocations and frees take 0.2 µs each", calls),
                     editor.take()};
   for (const DurationNs cost : {kLeastFromPool, kMostFromPool}) {
@@ -48,14 +48,13 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kCachingAllocator{
     "caching-allocator",
-    "Take memory from a pool",
+    "Allocate from a memory pool",
     "allocator",
     FixKind::kModelled,
     0.1,
     "--allocator caching",
     "Allocations and frees take 0.2 µs, and a free waits for no kernel.",
-    "whether the pool fits into memory, and what the pool itself costs: nothing or 1 µs widen the "
-    "interval",
+    "whether the pool fits into memory, and its own cost (0 to 1 µs, in the interval)",
     propose};
 
 }  // namespace headway::analyzer

@@ -101,25 +101,25 @@ Proposal propose(const Predictor& predictor) {
   if (exchange.size() > 1 && std::ranges::all_of(exchange, [](const auto& its) {
         return its.front().kind == "allreduce";
       }))
-    return not_here("gradients are summed in rounds: they are compressed already");
+    return not_here("gradients are summed in rounds: they are already compressed");
   const std::vector<Stage> stages = stages_of_sum(std::move(exchange), predictor);
   if (std::ranges::any_of(stages, [](const Stage& stage) { return stage.messages.empty(); }))
-    return not_here("the gradients do not travel in single precision");
+    return not_here("gradients do not travel in single precision");
   const bool well_told =
       std::ranges::all_of(stages, [](const Stage& stage) { return stage.model.ends.empty(); });
   std::string text;
   for (const Stage& stage : stages) text += (text.empty() ? "" : "; ") + stage.model.text;
   Proposal proposal{
       true,
-      fmt::format("{}; half the bytes, and kernels that round and widen{}{}", text,
-                  well_told ? "" : "; their sizes tell badly how much of their time is for bytes",
+      fmt::format("{}; half the bytes, plus kernels that round and widen{}{}", text,
+                  well_told ? "" : "; message sizes hardly separate bytes from latency",
                   stages.front().messages.front().matched
                       ? ""
-                      : "; one rank alone: waiting for others is in it"),
+                      : "; one rank alone: includes waiting for others"),
       at_half(predictor, stages,
               [](const TransferModel& model) -> const TransferLine& { return model.line; })};
   if (proposal.scenario.edits.empty())
-    return not_here("the rate of the device's memory is not known, and it was not calibrated");
+    return not_here("the device's memory bandwidth is unknown and not calibrated");
   if (!well_told) {
     for (const LineOf end :
          {+[](const TransferModel& model) -> const TransferLine& { return model.most_bytes(); },
@@ -138,13 +138,11 @@ const Fix kCompressGradients{
     FixKind::kModelled,
     0.25,
     "--compress fp16",
-    "Half the bytes at the bandwidth that is fitted to the recorded all-reduces, or to each stage "
-    "of "
-    "sums by nodes; before each sum a kernel that "
-    "rounds (14 bytes a value, with what rounding took away before), after it one that widens (6).",
-    "whether the model learns as well, whether kernels round and widen beside computation, and of "
-    "messages of one size "
-    "whether bytes or latency take the time",
+    "Half the bytes at the bandwidth fitted to the recorded all-reduces, or to each stage of "
+    "hierarchical sums. A rounding kernel runs before each sum (14 bytes per value, with error "
+    "feedback) and a widening kernel after it (6 bytes).",
+    "model quality, whether conversion kernels overlap compute, and, with a single message size, "
+    "the split between bytes and latency",
     propose};
 
 }  // namespace headway::analyzer

@@ -197,11 +197,11 @@ Proposal propose(const Predictor& predictor) {
   Graphs graphs = joined(kLikelyCosts);
   const bool several = graphs.graphs() > std::ssize(steps);
   if (graphs.graphs() == 0)
-    return not_here("no two launches of a step come without a wait for the device between them");
+    return not_here("each pair of launches has a wait for the device in between");
   Proposal proposal{true,
                     fmt::format("{} launches become one{}",
                                 (graphs.dropped() + graphs.graphs()) / graphs.graphs(),
-                                several ? ", between waits for the device" : ""),
+                                several ? ", between device waits" : ""),
                     graphs.take()};
   for (const GraphCosts& costs : {kLeastCosts, kMostCosts})
     proposal.otherwise.push_back(joined(costs).take());
@@ -223,12 +223,10 @@ const Fix kCudaGraph{
     FixKind::kModelled,
     0.1,
     "--cuda-graph on",
-    "All launches of a step but the first, and the first after each wait for the "
-    "device, are not made, nor the pauses between "
-    "them as far as they issue work; those cost 2.5 µs and 1 ns a launch. What "
-    "lies between two kernels is 0.6 of what it was; what that alone gains counts half in the "
-    "order of findings.",
-    "whether shapes and control flow allow a capture, and how closely nodes follow each other",
+    "All launches of a step except the first one, and the first after each device wait, disappear, "
+    "as do the pauses between them that issue work. The graph costs 2.5 µs plus 1 ns per launch. "
+    "Gaps between kernels shrink to 0.6; that part of the gain counts half in the ranking.",
+    "whether shapes and control flow allow a capture, and the gap between graph nodes",
     propose};
 
 }  // namespace headway::analyzer

@@ -171,15 +171,15 @@ Proposal propose(const Predictor& predictor) {
   // Samples may be kept somewhat larger than they are used, for what crops them, or smaller than they are padded to.
   constexpr double kOtherSize = 1.5;
   const StageTime decoding = time_of_stage(predictor.trace(), RangeKind::kDecode);
-  if (decoding.ranges == 0) return not_here("no range says what of making samples is decoding");
+  if (decoding.ranges == 0) return not_here("no range separates decoding from other sample work");
   if (samples_are_numbers(predictor.trace()))
-    return not_here("samples are stored as numbers: what is called decoding only copies them");
+    return not_here("samples are stored as numbers: their decoding is only a copy");
   const double bytes = bytes_by(predictor);
   const StorageModel storage =
       storage_model(predictor.trace(), predictor.analysis().steps.warm_from());
   Proposal proposal{
       true,
-      fmt::format("{} of decoding in a range go away, and reads bring {:.2g} times the bytes",
+      fmt::format("saves {} of decoding per range; reads bring {:.2g} times the bytes",
                   format_duration(decoding.time / decoding.ranges), bytes),
       decoded(predictor, storage, bytes)};
   for (const double by : {1 / kOtherSize, kOtherSize})
@@ -199,14 +199,10 @@ const Fix kDecodeOffline{
     FixKind::kModelled,
     0.1,
     "--decode offline",
-    "Ranges that decode take no time, those that resize as long as pictures of "
-    "the size that is used take, and so do copies of whole pictures to a device that resizes them. "
-    "Reads bring the bytes that are copied "
-    "to the device, a quarter "
-    "of them where the host augments (bytes become floats), and their "
-    "transfer takes that much longer "
-    "or shorter.",
-    "in which type samples are stored, and what the storage then serves",
+    "Decoding ranges take no time. Resizing, and copies of whole images to a device that resizes, "
+    "scale with the final image size. Reads bring the bytes copied to the device, or a quarter if "
+    "the host augments (bytes become floats), and take time in proportion.",
+    "the stored sample type, and storage throughput with it",
     propose};
 
 }  // namespace headway::analyzer

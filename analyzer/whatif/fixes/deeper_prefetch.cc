@@ -36,8 +36,8 @@ Proposal propose(const Predictor& predictor) {
     before = std::max(before, loader.depth);
     after = std::max(after, depth);
   }
-  if (after == 0) return not_here("no workers are seen that make batches");
-  Proposal proposal{true, fmt::format("{} batches are made ahead instead of {}", after, before),
+  if (after == 0) return not_here("no workers make batches");
+  Proposal proposal{true, fmt::format("{} batches are prefetched instead of {}", after, before),
                     editor.take()};
   proposal.setting = fmt::format("--prefetch {}", after);
   pools.move_into(proposal.scenario);
@@ -50,16 +50,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kDeeperPrefetch{"deeper-prefetch",
-                          "Make more batches ahead",
-                          "input-bound, workers-starved",
-                          FixKind::kStructural,
-                          0.1,
-                          "--prefetch",
-                          "The same workers, each batch as long as it took, but a worker waits for "
-                          "room in the queue only when twice as many batches as now, and one more "
-                          "than there are workers, are under way.",
-                          "whether memory holds so many batches",
-                          propose};
+const Fix kDeeperPrefetch{
+    "deeper-prefetch",
+    "Prefetch more batches",
+    "input-bound, workers-starved",
+    FixKind::kStructural,
+    0.1,
+    "--prefetch",
+    "The same workers, with the same time per batch. A worker waits for queue space only at twice "
+    "the current number of batches, plus one more than the workers.",
+    "whether memory holds this many batches",
+    propose};
 
 }  // namespace headway::analyzer

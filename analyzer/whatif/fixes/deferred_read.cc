@@ -29,20 +29,20 @@ Proposal propose(const Predictor& predictor) {
     ++reads;
   }
   if (reads == 0) return not_here("no small result is copied back");
-  return {true, fmt::format("{} small copies to the host are not waited for", reads),
-          editor.take()};
+  return {true, fmt::format("the host does not wait for {} small copies", reads), editor.take()};
 }
 
 }  // namespace
 
-const Fix kDeferredRead{"deferred-read",
-                        "Read results a step later",
-                        "host-sync",
-                        FixKind::kStructural,
-                        0.02,
-                        "--loss-read deferred",
-                        "Copies of up to 4 KiB to the host are made, but the host goes on.",
-                        "whether the program decides anything by the value",
-                        propose};
+const Fix kDeferredRead{
+    "deferred-read",
+    "Read results a step later",
+    "host-sync",
+    FixKind::kStructural,
+    0.02,
+    "--loss-read deferred",
+    "Copies of up to 4 KiB to the host stay, but the host does not wait for them.",
+    "whether the program branches on the value",
+    propose};
 
 }  // namespace headway::analyzer

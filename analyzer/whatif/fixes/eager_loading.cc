@@ -44,26 +44,24 @@ Proposal propose(const Predictor& predictor) {
     editor.set_lag(constraint.id, constraint.lag - loads);
     saved += loads;
   });
-  if (editor.empty())
-    return not_here("device code is loaded while threads wait for something else");
-  return {true,
-          fmt::format("{} of loading and compiling in the whole recording are done before it",
-                      format_duration(saved)),
-          editor.take()};
+  if (editor.empty()) return not_here("device code loads while threads wait for something else");
+  return {
+      true,
+      fmt::format("{} of loading and compiling moves before the recording", format_duration(saved)),
+      editor.take()};
 }
 
 }  // namespace
 
-const Fix kEagerLoading{
-    "eager-loading",
-    "Load and compile device code before the steps",
-    "module-load",
-    FixKind::kStructural,
-    0.05,
-    "--module-loading eager",
-    "Calls, ranges of compilers and overheads in which device code is loaded or compiled take no "
-    "time in the steps.",
-    "whether all shapes are known before",
-    propose};
+const Fix kEagerLoading{"eager-loading",
+                        "Load and compile device code before the steps",
+                        "module-load",
+                        FixKind::kStructural,
+                        0.05,
+                        "--module-loading eager",
+                        "Calls, compiler ranges and overheads that load or compile device code "
+                        "take no time in the steps.",
+                        "whether all shapes are known in advance",
+                        propose};
 
 }  // namespace headway::analyzer

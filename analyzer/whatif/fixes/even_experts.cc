@@ -120,7 +120,7 @@ Proposal propose(const Predictor& predictor) {
   const DeviceOps& ops = predictor.trace().device_ops;
   const auto all = expert_layers(predictor);
   const std::vector<Layer> layers = layers_of(all);
-  if (layers.empty()) return not_here("no ranks in this recording have experts of their own");
+  if (layers.empty()) return not_here("no expert parallelism in this recording");
   double mean = 0;
   double most = 0;
   for (const Layer& layer : layers) {
@@ -142,8 +142,7 @@ Proposal propose(const Predictor& predictor) {
   };
   Proposal proposal{
       true,
-      fmt::format("every rank's experts take what they take on average, {} less than the rank "
-                  "with most in each layer",
+      fmt::format("each rank's experts take the mean, {} less than the busiest rank per layer",
                   format_percent(1 - mean / most)),
       scenario(start)};
   const bool fitted = rate_of(ops, layers, &ExpertPart::brings).has_value();
@@ -153,17 +152,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kEvenExperts{
-    "even-experts",
-    "Send all experts as many tokens",
-    "expert-imbalance",
-    FixKind::kModelled,
-    0.1,
-    "--router-imbalance 1",
-    "Kernels between the all-to-alls of a layer of experts take the mean of all ranks; the "
-    "all-to-alls take less by what they take longer where the rank with most has more.",
-    "whether the router can spread tokens as evenly, and what the model learns then",
-    propose,
-    true};
+const Fix kEvenExperts{"even-experts",
+                       "Balance tokens over the experts",
+                       "expert-imbalance",
+                       FixKind::kModelled,
+                       0.1,
+                       "--router-imbalance 1",
+                       "Expert kernels between all-to-alls take the mean over ranks. The "
+                       "all-to-alls lose the extra time that the most loaded rank causes.",
+                       "whether the router can balance tokens, and the effect on the model",
+                       propose,
+                       true};
 
 }  // namespace headway::analyzer

@@ -224,7 +224,7 @@ Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows,
     longest += most;
   }
   if (means.ns == 0 || ratio(longest, means) < 1 + uneven)
-    return not_here("no rank takes 2 % longer than the one in the middle, over all nor by step");
+    return not_here("no rank is 2 % slower than the median rank, overall or per step");
   Editor editor(predictor);
   for (const auto& ranks : work) {
     for (std::size_t i = 0; i < ranks.front()->size(); ++i) {
@@ -235,11 +235,11 @@ Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows,
         set_piece(editor, predictor.program(), (*one)[i], mean);
     }
   }
-  Proposal proposal{true,
-                    fmt::format("in each step all ranks have as much to do as the mean of them, {} "
-                                "less than the one with most",
-                                format_percent(1 - ratio(means, longest))),
-                    editor.take()};
+  Proposal proposal{
+      true,
+      fmt::format("in each step all ranks have the mean work, {} less than the busiest",
+                  format_percent(1 - ratio(means, longest))),
+      editor.take()};
   proposal.setting = "--balance sorted";
   return proposal;
 }
@@ -247,7 +247,7 @@ Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows,
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   if (find_pipeline(rule_context(predictor)).stages.size() > 1)
-    return not_here("the ranks are stages of a pipeline: each has its own part of the model");
+    return not_here("the ranks are pipeline stages with different parts of the model");
   const Pieces pieces(predictor);
   const SlowRanks slow = slow_ranks(pieces, trace.processes.size());
   std::vector<Rows> rows(trace.processes.size());
@@ -270,24 +270,24 @@ Proposal propose(const Predictor& predictor) {
       if (!peers.empty()) follow_peers(its, peers, predictor.program(), editor);
     }
   }
-  if (editor.empty()) return not_here(fmt::format("rank {} does other work than its peers", names));
-  return {true, fmt::format("rank {} takes for each piece of work what its peers take", names),
+  if (editor.empty())
+    return not_here(fmt::format("rank {} does different work from its peers", names));
+  return {true, fmt::format("rank {} takes its peers' time for each piece of work", names),
           editor.take()};
 }
 
 }  // namespace
 
-const Fix kEvenRanks{
-    "even-ranks",
-    "Let the slow rank do as its peers",
-    "straggler, uneven-batches",
-    FixKind::kModelled,
-    0.1,
-    "",
-    "Of a rank whose work takes 2 % longer than that of the rank in the middle, each op, "
-    "call and pause takes what the same one takes on the other ranks. Where another rank has most "
-    "to do in each step, each kernel takes the mean of all ranks.",
-    "why the rank is slow, and whether the work can be divided as evenly",
-    propose};
+const Fix kEvenRanks{"even-ranks",
+                     "Bring the slow rank to the level of its peers",
+                     "straggler, uneven-batches",
+                     FixKind::kModelled,
+                     0.1,
+                     "",
+                     "For a rank over 2 % slower than the median rank, each op, call and pause "
+                     "takes its time on the other ranks. If the busiest rank changes between "
+                     "steps, each kernel takes the mean over ranks.",
+                     "why the rank is slow, and whether the work can be balanced",
+                     propose};
 
 }  // namespace headway::analyzer

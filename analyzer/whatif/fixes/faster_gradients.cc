@@ -15,7 +15,7 @@ namespace {
 Proposal propose(const Predictor& predictor) {
   const RuleContext context = rule_context(predictor);
   const std::size_t at = predictor.steps().partition;
-  if (!context.partitions[at].device.valid()) return not_here("the steps are a host thread's");
+  if (!context.partitions[at].device.valid()) return not_here("the steps run on a host thread");
   Editor editor(predictor);
   double sum = 0;
   std::size_t count = 0;
@@ -33,12 +33,11 @@ Proposal propose(const Predictor& predictor) {
     if (i == at) by_name = gradients.by_name;
   }
   if (count == 0)
-    return not_here("no data gradient is known to take far longer than its forward pass");
-  return {
-      true,
-      fmt::format("data gradients take {:.0f} % of their time{}",
-                  100 * sum / static_cast<double>(count), by_name ? ", by a rule of thumb" : ""),
-      editor.take()};
+    return not_here("no data gradient is known to be far slower than its forward pass");
+  return {true,
+          fmt::format("data gradients take {:.0f} % of their time{}",
+                      100 * sum / static_cast<double>(count), by_name ? " (rule of thumb)" : ""),
+          editor.take()};
 }
 
 }  // namespace
@@ -49,10 +48,9 @@ const Fix kFasterGradients{"faster-gradients",
                            FixKind::kModelled,
                            0.4,
                            "--dgrad fast",
-                           "Data gradients of convolutions that take over 2.5 times their forward "
-                           "passes take as many times those as the other convolutions' do, or 1.5 "
-                           "where there are fewer than three; "
-                           "where the passes are not linked, half.",
+                           "Data gradients slower than 2.5 × their forward pass drop to the ratio "
+                           "of the other convolutions, or 1.5 with fewer than three of those. "
+                           "Without links between the passes, they halve.",
                            "which algorithms the installed library has",
                            propose};
 

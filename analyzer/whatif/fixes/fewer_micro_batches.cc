@@ -91,13 +91,13 @@ Proposal propose(const Predictor& predictor) {
   const auto micro_batches = static_cast<std::int64_t>(std::llround(pipeline.micro_batches));
   if (micro_batches < 2 || micro_batches % 2 != 0)
     return not_here(
-        fmt::format("{} micro batches cannot be joined by twos", format_count(micro_batches)));
+        fmt::format("{} micro batches cannot be merged in pairs", format_count(micro_batches)));
   auto of = [&](BytesTake take) {
     FewerParts parts(predictor, micro_batches, take);
     return parts.edit() ? parts.take() : Scenario();
   };
   Scenario likely = of(BytesTake::kLikely);
-  if (likely.edits.empty()) return not_here("nothing tells which micro batch a kernel is for");
+  if (likely.edits.empty()) return not_here("no micro batch is known for any kernel");
   Proposal proposal{true,
                     fmt::format("{} micro batches on {} stages become {} of twice the size",
                                 micro_batches, pipeline.stages.size(), micro_batches / 2),
@@ -110,16 +110,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kFewerMicroBatches{"fewer-micro-batches",
-                             "Cut the batch into half as many micro batches",
-                             "launch-bound, pipeline-bubble",
-                             FixKind::kModelled,
-                             0.2,
-                             "--micro-batches",
-                             "Of two passes of a stage one is launched, with kernels as of a "
-                             "larger batch; a message has twice the bytes, and "
-                             "gradients are added up half as often. The update stays.",
-                             "whether memory holds micro batches of twice the size",
-                             propose};
+const Fix kFewerMicroBatches{
+    "fewer-micro-batches",
+    "Use half as many micro batches",
+    "launch-bound, pipeline-bubble",
+    FixKind::kModelled,
+    0.2,
+    "--micro-batches",
+    "Two passes of a stage merge into one with larger kernels. A message carries twice the bytes; "
+    "gradients accumulate half as often. The update stays.",
+    "whether memory holds micro batches of twice the size",
+    propose};
 
 }  // namespace headway::analyzer

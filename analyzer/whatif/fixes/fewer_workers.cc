@@ -20,7 +20,7 @@ Proposal propose(const Predictor& predictor) {
   const LoaderWork work = loader_work(rule_context(predictor));
   const std::int64_t processors = processor_count(predictor.trace());
   if (work.workers.empty() || processors == 0)
-    return not_here("how many workers compute on how many processors is not known");
+    return not_here("the number of workers or processors is unknown");
   const std::int64_t trainers = trainers_in(predictor.trace());
   const double wanted = work.computing + static_cast<double>(trainers);
   if (wanted <= static_cast<double>(processors))
@@ -43,12 +43,11 @@ Proposal propose(const Predictor& predictor) {
     before = std::max(before, now);
     ahead = std::max(ahead, depth);
   }
-  if (before == 0) return not_here("the workers are fewer than the processors");
+  if (before == 0) return not_here("workers do not outnumber the processors");
   Proposal proposal{
       true,
-      fmt::format(
-          "{} workers make batches instead of {}, where {:.1f} threads wanted {} processors", left,
-          before, wanted, processors),
+      fmt::format("{} workers make batches instead of {}; {:.1f} threads wanted {} processors",
+                  left, before, wanted, processors),
       editor.take()};
   proposal.setting = fmt::format("--workers {} --prefetch {}", left, ahead);
   pools.move_into(proposal.scenario);
@@ -63,10 +62,9 @@ const Fix kFewerWorkers{"fewer-workers",
                         FixKind::kModelled,
                         0.3,
                         "--workers",
-                        "One worker less than processors. Threads that compute share the "
-                        "processors: what the workers do, reading apart, takes less "
-                        "where fewer of them want one.",
-                        "how the system shared the processors",
+                        "One worker fewer than processors. Computing threads share the processors, "
+                        "so worker time excluding reads shrinks with less contention.",
+                        "how the operating system shared the processors",
                         propose};
 
 }  // namespace headway::analyzer

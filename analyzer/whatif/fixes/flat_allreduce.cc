@@ -91,18 +91,18 @@ Proposal propose(const Predictor& predictor) {
                      std::ranges::all_of(stages, [&](const std::vector<Transfer>& stage) {
                        return stage.size() == stages.front().size();
                      });
-  if (!known) return not_here("no sums in stages of known size were recorded");
+  if (!known) return not_here("no hierarchical sums of known size were recorded");
   Staged staged{std::move(stages.front()), {}, std::move(stages.back())};
   if (stages.size() == 3) staged.across = std::move(stages[1]);
   const Trace& trace = predictor.trace();
   for (std::size_t i = 0; staged.across.empty() && i < staged.scatter.size(); ++i)
     if (!is_one_sum(trace, staged.scatter[i], staged.gather[i]))
-      return not_here("other work comes between a reduce-scatter and its all-gather");
-  if (staged.per_node() < 2) return not_here("how many ranks each stage has is not known");
+      return not_here("other work runs between a reduce-scatter and its all-gather");
+  if (staged.per_node() < 2) return not_here("the ranks per stage are unknown");
   const TransferModel model = model_transfers(predictor, staged.across);
   staged.line = model.line;
   Proposal proposal{true,
-                    fmt::format("{} sums in stages become one ring each over {} ranks",
+                    fmt::format("{} hierarchical sums become one ring each over {} ranks",
                                 staged.scatter.size(), staged.nodes() * staged.per_node()),
                     in_one_ring(predictor, staged, kUsual)};
   for (const Unknown& unknown : kOther)
@@ -123,13 +123,10 @@ const Fix kFlatAllReduce{
     FixKind::kModelled,
     0.2,
     "--topology flat",
-    "Of the stages of a sum one collective is left. It takes the latency that is fitted to "
-    "the "
-    "stage between nodes, and the longer of both stages inside nodes without starting them (8.4 µs "
-    "each) and of its bytes over a node's network.",
-    "how much of the network one connection reaches (three quarters are assumed; half and all of "
-    "it widen "
-    "the interval)",
+    "One collective replaces the stages of a sum. It takes the fitted inter-node latency plus the "
+    "longer of two times: both intra-node stages without startup (8.4 µs each), or its bytes over "
+    "the node's network.",
+    "the network share of one connection (assumed three quarters; interval from half to all)",
     propose};
 
 }  // namespace headway::analyzer

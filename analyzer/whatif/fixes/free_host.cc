@@ -16,8 +16,8 @@ Proposal propose(const Predictor& predictor) {
     scenario.scale(PartId::from(part), 0);
     any = true;
   }
-  if (!any) return not_here("the host does nothing but launch and make input");
-  Proposal proposal{true, "the host does nothing but launch and make input", std::move(scenario)};
+  if (!any) return not_here("the host only launches and makes input");
+  Proposal proposal{true, "the host only launches and makes input", std::move(scenario)};
   const Analysis& analysis = predictor.analysis();
   const DevicePartition& device = analysis.partitions[predictor.steps().partition];
   proposal.one_place = host_stop(predictor.trace(), analysis.steps, device).typical.ns > 0;
@@ -27,14 +27,13 @@ Proposal propose(const Predictor& predictor) {
 }  // namespace
 
 const Fix kFreeHost{"free-host",
-                    "Keep the host's own work out of the step",
+                    "Remove other host work from the step",
                     "host-bound",
                     FixKind::kCeiling,
                     0.02,
                     "",
-                    "What threads do between their calls takes no time, unless it is issuing work "
-                    "or making input.",
-                    "how much of that work the program needs where it is",
+                    "Thread time between calls disappears, except for launching and making input.",
+                    "which of that work the step needs",
                     propose};
 
 }  // namespace headway::analyzer

@@ -36,7 +36,7 @@ Proposal propose(const Predictor& predictor) {
   }
   if (waits == 0 && !own) return not_here("no thread waits for input");
   return {true,
-          waits > 0 ? fmt::format("{} waits for a batch take no time", waits)
+          waits > 0 ? fmt::format("{} input waits take no time", waits)
                     : std::string("loading on the training thread takes no time"),
           std::move(scenario)};
 }
@@ -44,14 +44,13 @@ Proposal propose(const Predictor& predictor) {
 }  // namespace
 
 const Fix kFreeInput{"free-input",
-                     "Have the next batch ready in time",
+                     "Have every batch ready in time",
                      "input-bound, workers-starved, slow-storage",
                      FixKind::kCeiling,
                      0.02,
                      "--workers, --prefetch, --source, --decode",
-                     "Waits for batches take no time, and loading on the training thread takes no "
-                     "time.",
-                     "whether processors and storage can make batches that fast",
+                     "Input waits, and loading on the training thread, take no time.",
+                     "whether processors and storage can make batches this fast",
                      propose};
 
 }  // namespace headway::analyzer

@@ -44,9 +44,9 @@ Proposal propose(const Predictor& predictor) {
       editor.set_op(op, {std::llround(own * ratio)}, true);
     }
   }
-  if (editor.empty()) return not_here("no sample of a clock below the highest one was recorded");
+  if (editor.empty()) return not_here("no clock sample below the highest was recorded");
   return {true,
-          fmt::format("kernels run at the full clock instead of {} of it", format_percent(slowest)),
+          fmt::format("kernels run at full clock instead of {} of it", format_percent(slowest)),
           editor.take()};
 }
 
@@ -54,13 +54,13 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kFullClock{
     "full-clock",
-    "Run at the full clock",
+    "Run at full clock",
     "clock-throttled",
     FixKind::kCeiling,
     0.1,
     "",
-    "Kernels but those of communication take less by the clock's ratio to the highest.",
-    "which of them are bound by memory, whose clock is another one",
+    "Kernels except communication shrink by the ratio of their clock to the highest clock.",
+    "which kernels are memory-bound (memory has its own clock)",
     propose};
 
 }  // namespace headway::analyzer

@@ -165,12 +165,12 @@ Proposal propose(const Predictor& predictor) {
     }
     close();
   }
-  if (sums.chains + sums.riding == 0) return not_here("no memory-bound kernels follow one another");
+  if (sums.chains + sums.riding == 0) return not_here("no memory-bound kernels run in a row");
   std::string what;
   if (sums.chains > 0)
     what = fmt::format("{} kernels in {} runs become one kernel each", sums.kernels, sums.chains);
   if (sums.riding > 0)
-    what += fmt::format("{}{} become part of the product before or after them",
+    what += fmt::format("{}{} merge into the product before or after them",
                         what.empty() ? "" : ", ", counted(sums.riding, "kernel", "kernels"));
   return {true, std::move(what), editor.take()};
 }
@@ -184,12 +184,10 @@ const Fix kFuseChains{
     FixKind::kModelled,
     0.5,
     "--fused-bn on, --graph-compiler on",
-    "A run of at most 16 kernels with one reduction, several of rows or several of columns, is "
-    "launched once, reads each tensor once and writes only what other ops read; a compiler's "
-    "kernel that follows sums "
-    "of columns shares what it reads with them; a bias behind a product and its gradient become "
-    "part of products; without an op graph a run takes as long as its "
-    "longest kernel.",
+    "A run of up to 16 kernels with one reduction, or several over the same axis, becomes one "
+    "launch that reads each tensor once and writes only what other ops read. Column sums share "
+    "their inputs with a compiler's following kernel. A bias and its gradient merge into matrix "
+    "products. Without an op graph, a run takes its longest kernel's time.",
     "whether a compiler finds the same runs",
     propose};
 

@@ -178,8 +178,7 @@ Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
   const std::vector<Attention> all = find_attentions(predictor);
-  if (all.empty())
-    return not_here("no softmax between two products: attention is fused, or there is none");
+  if (all.empty()) return not_here("no softmax between two products: attention is fused or absent");
   // A backward pass has no mask of its own: its gradient is passed on where the scores counted.
   const bool causal = std::ranges::any_of(all, &Attention::masked);
   const Bytes bytes(predictor, all);
@@ -211,7 +210,7 @@ Proposal propose(const Predictor& predictor) {
   return {true,
           fmt::format("{} kernels in {} attentions become one each: {} → {}{}", kernels, count,
                       format_duration(before / count), format_duration(after / count),
-                      causal ? "; the mask is taken to be causal" : ""),
+                      causal ? "; assumes a causal mask" : ""),
           editor.take()};
 }
 
@@ -224,12 +223,10 @@ const Fix kFusedAttention{
     FixKind::kModelled,
     0.3,
     "--fused-attention on",
-    "A softmax between products, with what moves data beside them, becomes one kernel. It takes "
-    "what its products "
-    "take, five instead of four in the backward pass and half of each under a mask, or by the op "
-    "graph what its "
-    "inputs and results need.",
-    "whether a mask is causal, and how near a fused kernel comes to the rate of large products",
+    "A softmax between products becomes one kernel, including data movement. It takes its "
+    "products' time, with five instead of four in the backward pass, half of each under a mask, or "
+    "the op graph's inputs and outputs at memory bandwidth.",
+    "whether a mask is causal, and the fused kernel's rate compared to large products",
     propose};
 
 }  // namespace headway::analyzer

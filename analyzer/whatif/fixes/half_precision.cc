@@ -143,17 +143,17 @@ Proposal propose(const Predictor& predictor, bool mixed) {
   if (predictor.analysis().program.is_inference())
     return not_here("the program does inference: see infer-in-16-bits");
   const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
-  if (!limits) return not_here("the steps are a host thread's");
+  if (!limits) return not_here("the steps run on a host thread");
   if (limits->peak_flops(MathUnit::kTensor, Precision::kBf16) <= 0 || limits->fp32_flops <= 0)
-    return not_here("the device's peaks are not known");
+    return not_here("the device's peaks are unknown");
   const ProductTime products = product_time(predictor);
-  if (products.all.ns == 0) return not_here("no kernel is known as a matrix product");
+  if (products.all.ns == 0) return not_here("no kernel is a known matrix product");
   const bool half = ratio(products.half, products.all) > kFew;
-  if (mixed && !half) return not_here("matrix products are not in half precision");
-  if (mixed && !is_mixed(predictor)) return not_here("there are few casts between products");
-  if (!mixed && half) return not_here("matrix products are in half precision");
+  if (mixed && !half) return not_here("matrix products do not run in half precision");
+  if (mixed && !is_mixed(predictor)) return not_here("few casts run between products");
+  if (!mixed && half) return not_here("matrix products already run in half precision");
   if (!mixed && ratio(products.single, products.all) < kMost)
-    return not_here("the names of most matrix kernels do not say that they are in 32 bits");
+    return not_here("most matrix kernel names do not show 32 bits");
   const bool stored = ratio(products.half_on_general, products.all) >= kMost;
   bool shards = false;
   auto halved = [&](SmallProduct held_by, BytesTake take = BytesTake::kLikely) {
@@ -171,24 +171,25 @@ Proposal propose(const Predictor& predictor, bool mixed) {
   if (!mixed)  // products stay as they are where they are in 16 bits
     for (const SmallProduct held_by : {SmallProduct::kLatency, SmallProduct::kArithmetic})
       otherwise.push_back(halved(held_by).second);
-  if (!any) return not_here("no kernel would be shorter");
+  if (!any) return not_here("no kernel would get shorter");
   if (passes_messages(predictor.trace())) {
     for (const BytesTake take : {BytesTake::kLeast, BytesTake::kMost})
       otherwise.push_back(halved(SmallProduct::kEither, take).second);
   }
   const std::string_view type = limits->bf16 ? "BF16" : "FP16";
   const std::string_view travel =
-      shards ? ", as do shared parameters and their gradients on their way" : "";
+      shards ? ", as do shared parameters and their gradients in transit" : "";
   Proposal proposal{
       true,
-      mixed ? fmt::format("what lies between products takes half the bytes in {}, without casts{}",
+      mixed ? fmt::format("activations between products take half the bytes in {}, without casts{}",
                           type, travel)
-      : stored ? fmt::format("{} of matrix kernels per step run in {} on matrix units, which do "
-                             "not take BF16 on {}",
-                             format_duration(products.half_on_general), type, limits->model->id)
-               : fmt::format("{} of matrix kernels per step run in {} on {}, and activations take "
-                             "half the bytes{}",
-                             format_duration(products.all), type, limits->model->id, travel),
+      : stored
+          ? fmt::format(
+                "{} of matrix kernels per step run in {} on matrix units, which lack BF16 on {}",
+                format_duration(products.half_on_general), type, limits->model->id)
+          : fmt::format(
+                "{} of matrix kernels per step run in {} on {}; activations take half the bytes{}",
+                format_duration(products.all), type, limits->model->id, travel),
       std::move(likely)};
   proposal.otherwise = std::move(otherwise);
   proposal.setting = limits->bf16 ? "--precision bf16" : "--precision amp-o2";
@@ -224,30 +225,25 @@ const Fix kHalfPrecision{
     FixKind::kModelled,
     0.4,
     "--precision bf16",
-    "A matrix kernel needs the larger of its arithmetic at the matrix units' rate for 16 bits and "
-    "half its bytes, where the recording counts both, else its time by 0.7 × the ratio of the "
-    "peaks; kernels that pass activations through memory take half, a softmax three quarters, and "
-    "casts go away. The update "
-    "and the exchange of gradients stay, but parameters that ranks share and activations that go "
-    "from "
-    "stage to stage travel in 16 bits; where "
-    "the "
-    "device has no BF16, a kernel for each parameter's update unscales its gradient.",
-    "whether the training is as good in 16 bits",
+    "A matrix kernel takes the longer of its arithmetic at the 16-bit matrix rate and half its "
+    "bytes, or its time by 0.7 × the ratio of the peaks if the recording has no counts. Activation "
+    "kernels halve, softmax drops to three quarters, casts disappear. Update and gradient exchange "
+    "stay, but shared parameters and stage activations travel in 16 bits. Without BF16, each "
+    "parameter update gains an unscale kernel.",
+    "training quality in 16 bits",
     propose_half};
 
 const Fix kHalfThroughout{
     "half-throughout",
-    "Keep all between the products in 16 bits, too",
+    "Keep activations between products in 16 bits, too",
     "amp-casts",
     FixKind::kModelled,
     0.4,
     "--precision bf16",
-    "Casts go away, and kernels that pass activations through memory take half, a softmax three "
-    "quarters, but for those whose names say 16 bits; BF16 needs no scaling of losses. Products, "
-    "the update and the exchange of "
-    "gradients stay, but parameters that ranks share travel in 16 bits.",
-    "whether the training is as good with norms and losses in 16 bits",
+    "Casts disappear. Activation kernels halve and softmax drops to three quarters, unless named "
+    "as 16-bit. BF16 needs no loss scaling. Products, update and gradient exchange stay, but "
+    "shared parameters travel in 16 bits.",
+    "training quality with 16-bit norms and losses",
     propose_throughout};
 
 }  // namespace headway::analyzer

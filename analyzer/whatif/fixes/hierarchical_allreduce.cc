@@ -86,17 +86,16 @@ Proposal propose(const Predictor& predictor) {
   const Nodes nodes{all.front().ranks > 0 ? all.front().ranks : trace.world_size,
                     ranks_per_node(trace)};
   if (nodes.per_node == 0)
-    return not_here("the recording does not tell how many ranks a node has (LOCAL_WORLD_SIZE)");
+    return not_here("the number of ranks per node is unknown (LOCAL_WORLD_SIZE)");
   if (nodes.per_node >= nodes.ranks) return not_here("all ranks are on one node");
-  if (nodes.per_node == 1) return not_here("each rank is on a node of its own");
+  if (nodes.per_node == 1) return not_here("each node has one rank");
   if (nodes.ranks % nodes.per_node != 0)
     return not_here(fmt::format("{} ranks do not fill nodes of {}", nodes.ranks, nodes.per_node));
   const DeviceId device = trace.streams[trace.device_ops.stream[all.front().op.value].value].device;
   const NodeLinks inside =
       node_links(predictor, "reducescatter", nodes.per_node, trace.devices[device.value]);
   if (inside.text.empty())
-    return not_here(
-        "the link between the devices of a node is not known, and it was not calibrated");
+    return not_here("the link between a node's devices is unknown and not calibrated");
   const TransferModel model = model_transfers(predictor, all);
   Proposal proposal{true,
                     fmt::format("{} nodes of {} ranks: {}; inside a node {}", nodes.count(),
@@ -117,19 +116,17 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kHierarchicalAllReduce{
     "hierarchical-allreduce",
-    "Sum inside the nodes first",
+    "Sum inside nodes first",
     "comm-slow-link, comm-exposed",
     FixKind::kModelled,
     0.2,
     "--topology hierarchical",
-    "Reduce-scatter and all-gather inside each node as "
-    "calibrated, else at 70 % of its link (40 % of a bus), and between them all-reduces of each "
-    "rank's part, which share the node's network, at the latency and bandwidth that are "
-    "fitted to the recorded all-reduces.",
-    "how much of the network one connection reaches (three quarters are assumed; half of it and "
-    "all of it widen the interval), and whether the ring crosses it once a node, as NCCL's does; "
-    "of "
-    "messages of one size, whether bytes or latency take the time",
+    "Reduce-scatter and all-gather run inside each node at the calibrated rate, else at 70 % of "
+    "its link (40 % of a bus). In between, all-reduces of each rank's part share the node's "
+    "network at the fitted latency and bandwidth.",
+    "the network share of one connection (assumed three quarters; interval from half to all), "
+    "whether the ring crosses it once per node, as NCCL does, and, with a single message size, the "
+    "split between bytes and latency",
     propose};
 
 }  // namespace headway::analyzer

@@ -28,16 +28,16 @@ Proposal propose(const Predictor& predictor) {
     const Recomputed its = find_recomputed(context, partition);
     if (its.ops.empty()) continue;
     if (its.room == MemoryRoom::kNo)
-      return not_here(fmt::format("memory has {} left, and what is made again takes about {}",
+      return not_here(fmt::format("memory has {} free; the recomputed results take about {}",
                                   format_bytes(its.free_bytes), format_bytes(its.bytes)));
     sure &= its.room == MemoryRoom::kYes;
     for (DeviceOpId op : its.ops) editor.drop_op(op);
     kernels += its.kernels;
     steps += its.steps;
   }
-  if (editor.empty()) return not_here("no kernels of the forward pass run in the backward pass");
+  if (editor.empty()) return not_here("no forward kernels run again in the backward pass");
   Proposal proposal{true,
-                    fmt::format("{} kernels per step that run again in the backward pass do not",
+                    fmt::format("{} forward kernels per step do not run again in the backward pass",
                                 kernels / std::max<std::int64_t>(1, steps)),
                     editor.take()};
   proposal.certainty = sure ? 1 : kMayNotFit;
@@ -52,9 +52,9 @@ const Fix kKeepActivations{"keep-activations",
                            FixKind::kStructural,
                            0.15,
                            "--recompute off",
-                           "Kernels of the backward pass that repeat the forward pass are not run, "
-                           "launched, or given memory.",
-                           "the memory that later, longer inputs need",
+                           "Backward kernels that repeat the forward pass are neither run nor "
+                           "launched, and allocate no memory.",
+                           "memory for later, longer inputs",
                            propose};
 
 }  // namespace headway::analyzer

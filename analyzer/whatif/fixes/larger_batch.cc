@@ -143,11 +143,11 @@ bool has_update(const Predictor& predictor) {
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
-  if (!partition.device.valid()) return not_here("the steps are a host thread's");
+  if (!partition.device.valid()) return not_here("the steps run on a host thread");
   const Scenario usual = computing(predictor, kTailCosts, TimePerByte::kLikely);
   if (usual.edits.empty()) return not_here("no kernels were recorded");
   if (!has_update(predictor))
-    return not_here("no kernels are known to update parameters: what a larger batch leaves alone");
+    return not_here("update kernels, which a larger batch does not change, are unknown");
   Editor editor(predictor);
   repeat_epochs(predictor, kTimes, editor);
   const std::vector<Scenario> inputs = making(predictor, editor);
@@ -157,9 +157,9 @@ Proposal propose(const Predictor& predictor) {
     scenario.work = kTimes;
     return scenario;
   };
-  Proposal proposal{true,
-                    fmt::format("a step takes {} times the samples; per recorded batch", kTimes),
-                    whole(usual, inputs.front())};
+  Proposal proposal{
+      true, fmt::format("a step takes {} times the samples; times are per recorded batch", kTimes),
+      whole(usual, inputs.front())};
   for (std::size_t i = 1; i < inputs.size(); ++i)
     proposal.otherwise.push_back(whole(usual, inputs[i]));
   proposal.otherwise.push_back(
@@ -186,21 +186,17 @@ const Fix kLargerBatch{
     FixKind::kModelled,
     0.2,
     "",  // --batch changes the training: nothing to be tried for speed alone
-    "Kernels but those of the update and of communication, copies to the device, "
-    "all-to-alls and the making of batches take twice their time "
-    "beyond the shortest one's, messages between the stages of a pipeline twice what their bytes "
-    "take (between what 1 Gb/s would take and what is left of 200 µs), "
-    "less what their grid fills the multiprocessors better (a last wave that is not full costs the "
-    "root of its share); of what a memory-bound kernel takes beyond the shortest one, its bytes "
-    "grow, at a rate between the best of its family and the best of all; a product that memory "
-    "bounds reads its weights once for all samples; "
-    "casts of weights and sums of gradients stay; "
-    "launches "
-    "stay, and what comes once an "
-    "epoch comes twice as often. "
-    "Lengths are per recorded batch.",
-    "whether memory suffices, whether what the host does besides launching comes once a step or "
-    "once a sample, and what the batch does to the training's quality",
+    "Kernels except update and communication, copies to the device, all-to-alls and batch making "
+    "take twice their time beyond the shortest kernel, less the gain from a fuller grid (a partial "
+    "last wave costs the root of its share). Of a memory-bound kernel's time, only its bytes' "
+    "share grows, at "
+    "a rate between the best of its family and the best of all. Memory-bound products read weights "
+    "once. Pipeline "
+    "messages carry twice the bytes (at 1 Gb/s, down to the remainder of 200 µs). Weight casts, "
+    "gradient sums and launches stay; work once per epoch comes twice as often. Times are per "
+    "recorded batch.",
+    "whether memory suffices, whether other host work scales with steps or samples, and training "
+    "quality",
     propose,
     true};
 

@@ -272,12 +272,12 @@ InBuckets in_buckets(const Predictor& predictor, const std::vector<std::vector<T
   }
   // A step at the end of a recording may have a message of its neighbour.
   if (merger.empty() || 2 * merged < steps)
-    return {not_here("no two messages of a step fit into one bucket of 25 MiB")};
+    return {not_here("no two messages of a step fit into one 25 MiB bucket")};
   Proposal proposal{
       true,
       fmt::format("{} {} per step become {}: {}", before / steps,
-                  all.size() > 1 && all.front().front().kind == "allreduce" ? "sums in rounds"
-                  : all.size() > 1                                          ? "sums in stages"
+                  all.size() > 1 && all.front().front().kind == "allreduce" ? "multi-round sums"
+                  : all.size() > 1                                          ? "hierarchical sums"
                   : all.front().front().kind == "allgather"                 ? "all-gathers"
                   : all.front().front().kind == "reduce" ? "reductions to one rank"
                                                          : "all-reduces",
@@ -297,12 +297,12 @@ std::string why_large_already(const Trace& trace, const std::vector<Transfer>& m
   const std::string_view size = trace.setting("bucket_mb");
   double recorded = 0;
   std::from_chars(size.data(), size.data() + size.size(), recorded);
-  return recorded >= kUsual.others ? fmt::format("buckets take {} MiB already", size) : "";
+  return recorded >= kUsual.others ? fmt::format("buckets are already {} MiB", size) : "";
 }
 
 Proposal propose(const Predictor& predictor) {
   const std::vector<std::vector<Transfer>> all = stages_of_exchange(predictor);
-  if (all.empty()) return not_here("no exchange of gradients of known size was recorded");
+  if (all.empty()) return not_here("no gradient exchange of known size was recorded");
   if (const std::string why = why_large_already(predictor.trace(), all.front()); !why.empty())
     return not_here(why);
   std::vector<TransferModel> models;
@@ -313,8 +313,8 @@ Proposal propose(const Predictor& predictor) {
     models.push_back(model_transfers(predictor, stage));
     if (!alone && !models.back().told_apart)
       return not_here(
-          "all messages have one size, so latency and bandwidth cannot be told apart; `headway "
-          "calibrate` on that machine measures them");
+          "all messages have one size, so latency and bandwidth cannot be separated; run `headway "
+          "calibrate` on that machine to measure them");
   }
   BucketSizes chosen = kUsual;
   InBuckets best = in_buckets(predictor, all, models, chosen);
@@ -357,12 +357,11 @@ const Fix kLargerBuckets{"larger-buckets",
                          FixKind::kModelled,
                          0.1,
                          "--bucket-mb 25 --first-bucket-mb 1",
-                         "The all-reduces of a step, or the stages of its sums, fill buckets: the "
-                         "first of 1 MiB, the others of 25 MiB or of a smaller size that gains "
-                         "more. A bucket goes with its last gradient and takes latency + bytes / "
-                         "bandwidth, fitted to the recorded ones; "
-                         "kernels that pack and unpack become one of each for a bucket.",
-                         "whether the library takes another algorithm for larger messages",
+                         "A step's all-reduces, or stages of its sums, fill buckets: the first of "
+                         "1 MiB, the others of 25 MiB or a better smaller size. A bucket starts "
+                         "with its last gradient and takes latency + bytes / bandwidth, fitted to "
+                         "the recorded ones. Each bucket has one pack and one unpack kernel.",
+                         "whether the library switches algorithms for larger messages",
                          propose};
 
 }  // namespace headway::analyzer

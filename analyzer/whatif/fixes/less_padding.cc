@@ -59,8 +59,8 @@ void shorten(const Predictor& predictor, const std::vector<DeviceOpId>& run, dou
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const std::optional<double> padding = padding_of_batches(trace);
-  if (!padding) return not_here("nothing says how much of the batches is padding");
-  if (*padding < kLeast) return not_here("batches hold hardly any padding");
+  if (!padding) return not_here("the amount of padding is unknown");
+  if (*padding < kLeast) return not_here("batches contain hardly any padding");
   const Attribution& attribution = predictor.analysis().attribution;
   const DeviceOps& ops = trace.device_ops;
   Runs runs;
@@ -76,28 +76,26 @@ Proposal propose(const Predictor& predictor) {
   Editor editor(predictor);
   const DurationNs least = shortest_kernel(ops);
   for (const auto& [what, run] : runs) shorten(predictor, run, *padding, least, editor);
-  if (editor.empty()) return not_here("no kernel would be shorter");
-  return {true,
-          fmt::format("the {} of the batches that is padding is not computed on",
-                      format_percent(*padding)),
-          editor.take()};
+  if (editor.empty()) return not_here("no kernel would get shorter");
+  return {
+      true,
+      fmt::format("{} of the batch contents (padding) is not computed", format_percent(*padding)),
+      editor.take()};
 }
 
 }  // namespace
 
 const Fix kLessPadding{
     "less-padding",
-    "Put samples of the same length into one batch",
+    "Batch samples of similar length",
     "padding",
     FixKind::kModelled,
     0.25,
     "--balance sorted",
-    "Kernels of the forward and the backward pass take, beyond what any kernel "
-    "takes, the share that is content; of kernels that run four times and more "
-    "for one op of the graph and one batch, those for the padding are not launched. "
-    "The update and the exchange of gradients stay.",
-    "how much padding is left where lengths are sorted coarsely, and what "
-    "another order of the samples does to training",
+    "Forward and backward kernels shrink to the content's share of their time above the minimum. "
+    "Kernels that run at least four times per graph op and batch lose the launches for padding. "
+    "Update and gradient exchange stay.",
+    "remaining padding with coarse sorting, and the effect of sample order on training",
     propose};
 
 }  // namespace headway::analyzer

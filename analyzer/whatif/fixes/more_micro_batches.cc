@@ -303,17 +303,15 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kMoreMicroBatches{
     "more-micro-batches",
-    "Cut the batch into twice as many micro batches",
+    "Use twice as many micro batches",
     "pipeline-bubble, comm-exposed",
     FixKind::kModelled,
     0.2,
     "--micro-batches",
-    "A stage sends when half of its pass is over, and half of the bytes; kernels but those of the "
-    "update are two, "
-    "each with the time of the shortest one and half of the rest, more where a smaller grid fills "
-    "the device less; what adds "
-    "up gradients runs twice as often, and the host issues everything but the update twice.",
-    "whether the batch can be cut once more",
+    "A stage sends half of the bytes after half of its pass. Each kernel except the update becomes "
+    "two, each with the shortest kernel's time plus half of the rest, or more if a smaller grid "
+    "fills less of the device. Gradient accumulation and launches double, except for the update.",
+    "whether the batch can be split further",
     propose};
 
 }  // namespace headway::analyzer

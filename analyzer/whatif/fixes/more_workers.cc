@@ -33,7 +33,7 @@ Proposal propose(const Predictor& predictor) {
   const std::vector<Loader> loaders = find_loaders(points);
   const bool made_by_others = std::ranges::any_of(
       loaders, [&](const Loader& loader) { return has_workers(points, loader); });
-  if (!free.applies || !made_by_others) return not_here("no workers are seen that make batches");
+  if (!free.applies || !made_by_others) return not_here("no workers make batches");
   const DurationNs step = predictor.predict(free.scenario).step;
   std::size_t limit = kMostWorkers;
   DurationNs least;
@@ -90,18 +90,18 @@ Proposal propose(const Predictor& predictor) {
     }
   }
   if (most <= before && storage_full) {
-    return not_here(fmt::format("the storage serves all the time what {} {} for: a batch every {}",
-                                before, before == 1 ? "worker asks" : "workers ask",
+    return not_here(fmt::format("{} {} the storage: a batch every {}", before,
+                                before == 1 ? "worker saturates" : "workers saturate",
                                 format_duration(turn)));
   }
   if (most <= before) {
     return not_here(fmt::format("{} {} {}", before, before == 1 ? "worker" : "workers",
-                                limit <= before ? "are as many as the processors bear"
-                                                : "make batches as fast as they are used"));
+                                limit <= before ? "already use all available processors"
+                                                : "already make batches at the required rate"));
   }
   Proposal proposal{
       true,
-      fmt::format("{} workers make batches instead of {}, {} of them ahead", most, before, ahead),
+      fmt::format("{} workers make batches instead of {}, with {} prefetched", most, before, ahead),
       editor.take()};
   proposal.setting = fmt::format("--workers {} --prefetch {}", most, ahead);
   pools.move_into(proposal.scenario);
@@ -113,20 +113,17 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kMoreWorkers{"more-workers",
-                       "Let more workers make batches",
-                       "input-bound, workers-starved",
-                       FixKind::kStructural,
-                       0.05,
-                       "--workers",
-                       "As many workers as hide the making of batches, but one processor stays for "
-                       "training, and a worker takes one "
-                       "while it does not wait for storage; they are served as the recorded ones "
-                       "were, each batch takes as long as it "
-                       "took, and as many more are made ahead. Reads share the transfer of the "
-                       "storage where the recorded ones do.",
-                       "whether memory, and storage that showed no limit, serve more workers as "
-                       "fast as these",
-                       propose};
+const Fix kMoreWorkers{
+    "more-workers",
+    "Use more loader workers",
+    "input-bound, workers-starved",
+    FixKind::kStructural,
+    0.05,
+    "--workers",
+    "Enough workers to hide batch making, with one processor reserved for training. A worker needs "
+    "a processor unless it waits for storage. Each batch takes its recorded time; prefetch grows "
+    "with the workers. Reads share storage bandwidth if the recorded ones do.",
+    "whether memory, and storage that showed no limit, serve more workers equally fast",
+    propose};
 
 }  // namespace headway::analyzer

@@ -174,11 +174,11 @@ Proposal propose(const Predictor& predictor) {
     if (i == predictor.steps().partition) told = sums;
   }
   if (told.most < kFew)
-    return not_here(fmt::format("the update has {} kernels at most", told.most));
+    return not_here(fmt::format("the update has at most {} kernels", told.most));
   const std::int64_t steady =
       std::max<std::int64_t>(1, partitions[predictor.steps().partition].steady_steps);
   return {true,
-          fmt::format("{} kernels of the update become one: {} → {} per step", told.most,
+          fmt::format("{} update kernels become one: {} → {} per step", told.most,
                       format_duration(told.before / steady), format_duration(told.after / steady)),
           editor.take()};
 }
@@ -192,10 +192,9 @@ const Fix kMultiTensorOptimizer{
     FixKind::kModelled,
     0.15,
     "--fused-optimizer multi-tensor",
-    "One launch; its kernel takes the shortest one's time, which is start and end alone, and what "
-    "the "
-    "others take beyond that, or what their bytes need where those are known and that is less.",
-    "how near the fused kernel comes to the memory's bandwidth",
+    "One launch replaces all. Its kernel takes the shortest kernel's time (fixed cost) plus the "
+    "others' time beyond that, or their bytes at memory bandwidth if known and shorter.",
+    "the fused kernel's share of memory bandwidth",
     propose};
 
 }  // namespace headway::analyzer

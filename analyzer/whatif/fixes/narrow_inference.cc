@@ -180,8 +180,8 @@ bool fold(const Predictor& predictor, Editor& editor) {
 
 std::string why_not(const Predictor& predictor, const std::optional<DeviceLimits>& limits) {
   if (!predictor.analysis().program.is_inference()) return "the program does no inference";
-  if (!limits) return "the steps are a host thread's";
-  if (limits->fp32_flops <= 0 || !limits->model) return "the device's peaks are not known";
+  if (!limits) return "the steps run on a host thread";
+  if (limits->fp32_flops <= 0 || !limits->model) return "the device's peaks are unknown";
   return {};
 }
 
@@ -192,11 +192,11 @@ Proposal propose(const Predictor& predictor, Target target) {
   const double peak =
       limits->peak_flops(MathUnit::kTensor, int8 ? Precision::kInt8 : Precision::kFp16);
   if (peak <= 0)
-    return not_here(int8 ? "its matrix units take no integers" : "it has no matrix units");
+    return not_here(int8 ? "its matrix units do not support integers" : "it has no matrix units");
   const Products products = products_of(predictor, int8 ? 1 : 2);
-  if (products.all().ns == 0) return not_here("no kernel is known as a matrix product");
+  if (products.all().ns == 0) return not_here("no kernel is a known matrix product");
   if (ratio(products.wide, products.all()) < kMost)
-    return not_here("the names of most matrix kernels say no wider type");
+    return not_here("most matrix kernel names show no wider type");
   Editor editor(predictor);
   const Narrowing narrowing(predictor, *limits, target);
   // An engine of integers folds and fuses what it quantises.
@@ -209,15 +209,13 @@ Proposal propose(const Predictor& predictor, Target target) {
     if (const DurationNs then = narrowing.time(op); !casts && then < now)
       editor.set_op(op, then, true);
   });
-  if (editor.empty()) return not_here("no kernel would be shorter");
+  if (editor.empty()) return not_here("no kernel would get shorter");
   const std::string_view type = int8 ? "INT8" : limits->bf16 ? "BF16" : "FP16";
   Proposal proposal{
       true,
       fmt::format("{} of matrix kernels per step run in {} on {}{}", format_duration(products.wide),
                   type, limits->model->id,
-                  folded
-                      ? ", and norms, sums and activations between convolutions become part of them"
-                      : ""),
+                  folded ? "; norms, sums and activations merge into convolutions" : ""),
       editor.take()};
   proposal.setting = int8           ? "--infer-precision int8"
                      : limits->bf16 ? "--infer-precision bf16"
@@ -237,12 +235,11 @@ Proposal propose_int8(const Predictor& predictor) {
 Proposal propose_engine(const Predictor& predictor) {
   if (!predictor.analysis().program.is_inference())
     return not_here("the program does no inference");
-  if (!products_of(predictor, 0).of_images()) return not_here("most products are no convolutions");
+  if (!products_of(predictor, 0).of_images()) return not_here("most products are not convolutions");
   Editor editor(predictor);
-  if (!fold(predictor, editor)) return not_here("nothing lies between its convolutions");
+  if (!fold(predictor, editor)) return not_here("no kernel runs between its convolutions");
   return {true,
-          "norms by channel become part of the weights, sums and activations part of the "
-          "convolutions before them",
+          "norms fold into the weights; sums and activations merge into preceding convolutions",
           editor.take(), "--fold-bn on --fused-epilogue on"};
 }
 
@@ -254,39 +251,35 @@ const Fix kInferIn16Bits{"infer-in-16-bits",
                          FixKind::kModelled,
                          0.25,
                          "--infer-precision fp16",
-                         "A product takes its time by the ratio of the peaks of the two types "
-                         "where arithmetic bounds it, and by that of the bytes where "
-                         "memory does, but no less than the other bound; kernels that pass "
-                         "activations through memory take half. What the "
-                         "shortest kernel takes stays.",
-                         "whether the accuracy is as good in 16 bits",
+                         "An arithmetic-bound product scales with the peaks of the two types, a "
+                         "memory-bound one with their bytes, each down to the other bound. "
+                         "Activation kernels halve. The shortest kernel's time is fixed.",
+                         "accuracy in 16 bits",
                          propose_16_bits};
 
-const Fix kInferInInt8{
-    "infer-in-int8",
-    "Infer in INT8 with calibrated scales",
-    "inference-precision",
+const Fix kInferInInt8{"infer-in-int8",
+                       "Infer in INT8 with calibrated scales",
+                       "inference-precision",
+                       FixKind::kModelled,
+                       0.25,
+                       "--infer-precision int8",
+                       "Same as infer-in-16-bits, for 8-bit integers: convolutions move a quarter "
+                       "of the FP32 bytes, other products a third, because their results stay in "
+                       "16 bits. An engine folds and fuses norms, sums and activations between "
+                       "convolutions. Attention and other work between products runs in 16 bits.",
+                       "accuracy in 8 bits, and quantisation kernels",
+                       propose_int8};
+
+const Fix kInferenceEngine{
+    "inference-engine",
+    "Fold norms and fuse epilogues into convolutions",
+    "unfused-elementwise",
     FixKind::kModelled,
     0.25,
-    "--infer-precision int8",
-    "As infer-in-16-bits, for integers of 8 bits: convolutions move a quarter of the bytes of "
-    "FP32, other products a third, because their "
-    "results stay in 16 bits. Norms, sums and activations between convolutions go: an engine folds "
-    "and fuses them. Attention and "
-    "what lies between other products is in 16 bits.",
-    "whether the accuracy is as good in 8 bits, and what kernels that quantise take",
-    propose_int8};
-
-const Fix kInferenceEngine{"inference-engine",
-                           "Fold norms and fuse epilogues into convolutions",
-                           "unfused-elementwise",
-                           FixKind::kModelled,
-                           0.25,
-                           "--fold-bn on",
-                           "Kernels between convolutions go: batch norms into the weights, sums "
-                           "and activations into the convolutions' own kernels, which take "
-                           "as long as before.",
-                           "what reading a residual costs the convolution that adds it",
-                           propose_engine};
+    "--fold-bn on",
+    "Kernels between convolutions disappear: batch norms fold into weights, sums and activations "
+    "into the convolution kernels, which keep their time.",
+    "the cost of reading the residual in the convolution",
+    propose_engine};
 
 }  // namespace headway::analyzer

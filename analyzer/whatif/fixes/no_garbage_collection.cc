@@ -14,7 +14,7 @@ constexpr double kMayBeDone = 0.9;
 
 Proposal propose(const Predictor& predictor) {
   const BetweenEditor between(predictor, BetweenCause::kGarbageCollection);
-  if (between.per_step().ns == 0) return not_here("no garbage collection is seen in steady steps");
+  if (between.per_step().ns == 0) return not_here("no garbage collection in steady steps");
   Proposal proposal{true,
                     fmt::format("garbage collection, {} a step on average, takes no time",
                                 format_duration(between.per_step())),
@@ -26,13 +26,13 @@ Proposal propose(const Predictor& predictor) {
 }  // namespace
 
 const Fix kNoGarbageCollection{"no-garbage-collection",
-                               "Keep the garbage collector away from what lives for the whole run",
+                               "Exclude long-lived objects from garbage collection",
                                "garbage-collection",
                                FixKind::kStructural,
                                0.05,
                                "",
-                               "Collections that the recording shows take no time.",
-                               "how much memory the program loses to cycles without them",
+                               "Recorded collections take no time.",
+                               "how much memory uncollected cycles cost",
                                propose};
 
 }  // namespace headway::analyzer

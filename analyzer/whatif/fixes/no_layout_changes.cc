@@ -25,8 +25,7 @@ Proposal drop(const Predictor& predictor, const std::vector<bool>& dropped, std:
   DurationNs time = per_step(predictor, [&](DeviceOpId op) {
     return dropped[op.value] ? ops.interval(op).length() : DurationNs{};
   });
-  return {true, fmt::format("{} of {} per step go away", format_duration(time), what),
-          editor.take()};
+  return {true, fmt::format("saves {} of {} per step", format_duration(time), what), editor.take()};
 }
 
 /// Those that the rule counts: transposes of attention heads are no matter of the layout of images.
@@ -64,9 +63,8 @@ const Fix kNoLayoutChanges{
     FixKind::kModelled,
     0.2,
     "--layout nhwc",
-    "Kernels that change the layout of images for convolutions are not run; the convolutions take "
-    "what they took.",
-    "how fast convolutions are in the other layout, and whether every op has a kernel for it",
+    "Layout-changing kernels around convolutions are not run; the convolutions keep their time.",
+    "convolution speed in the other layout, and whether every op supports it",
     propose_layout};
 
 const Fix kNoCasts{"no-casts",
@@ -76,7 +74,7 @@ const Fix kNoCasts{"no-casts",
                    0.05,
                    "",
                    "Kernels that only convert numbers are not run.",
-                   "which of the casts numerics need",
+                   "which casts the numerics need",
                    propose_casts};
 
 }  // namespace headway::analyzer

@@ -20,16 +20,15 @@ using namespace trace;
 
 Proposal propose(const Predictor& predictor) {
   const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
-  if (!limits) return not_here("the steps are a host thread's");
-  if (!limits->bf16) return not_here("the device does not take BF16");
+  if (!limits) return not_here("the steps run on a host thread");
+  if (!limits->bf16) return not_here("the device does not support BF16");
   Editor editor(predictor);
   const std::int64_t kernels = drop_loss_scaling(predictor.trace(), editor);
   if (kernels == 0) return not_here("no kernel is known to unscale gradients");
   const auto steps =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(predictor.analysis().steps.all.size()));
   Proposal proposal{true,
-                    fmt::format("{} kernels per step that unscale gradients go away: BF16 needs "
-                                "no scaling of losses",
+                    fmt::format("saves {} unscale kernels per step: BF16 needs no loss scaling",
                                 format_count((kernels + steps / 2) / steps)),
                     editor.take()};
   // With casts between products the trainer's switch is half-throughout.
@@ -90,9 +89,9 @@ const Fix kNoLossScaling{"no-loss-scaling",
                          FixKind::kModelled,
                          0.2,
                          "",
-                         "Kernels that unscale gradients and look for infinities in them go away; "
-                         "all other kernels take what they took in FP16.",
-                         "whether the training is as good with BF16's shorter fractions",
+                         "Kernels that unscale gradients and check for infinities disappear; all "
+                         "other kernels keep their FP16 time.",
+                         "training quality with BF16's shorter mantissa",
                          propose};
 
 }  // namespace headway::analyzer

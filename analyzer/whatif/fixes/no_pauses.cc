@@ -99,7 +99,7 @@ Proposal propose(const Predictor& predictor) {
   if (context.steps.all.empty()) return not_here("no steps were found");
   const HostPauses pauses_seen = find_host_pauses(context);
   if (!is_worth_a_finding(context, pauses_seen))
-    return not_here("the host does not stop between steps or in some of them");
+    return not_here("the host does not pause between or in steps");
   const bool each = has_pause_each_step(context, pauses_seen);
   Editor editor(predictor);
   std::size_t pauses = 0;
@@ -108,30 +108,28 @@ Proposal propose(const Predictor& predictor) {
     pauses += shorten(std::span(its.before).subspan(1), step, each, editor);
     if (pauses_seen.inside.ns > 0) pauses += shorten(its.inside, step, false, editor);
   }
-  if (pauses == 0) return not_here("what keeps the host is not on a training thread");
-  Proposal proposal{true,
-                    each ? "what no range names between steps takes no time"
-                         : fmt::format("what no range names takes in {} pauses as long as in or "
-                                       "between other steps",
-                                       pauses),
-                    editor.take()};
+  if (pauses == 0) return not_here("the pause is not on a training thread");
+  Proposal proposal{
+      true,
+      each ? "host time between steps outside all ranges takes no time"
+           : fmt::format("{} pauses outside all ranges take the usual time of other steps", pauses),
+      editor.take()};
   proposal.is_ceiling = !each;
   return proposal;
 }
 
 }  // namespace
 
-const Fix kNoPauses{
-    "no-pauses",
-    "Keep the host from stopping",
-    "host-pauses",
-    FixKind::kCeiling,
-    0.05,
-    "",
-    "On every rank, what a training thread does between two steps and no range names takes no more "
-    "than its median; nothing, where each step has it. So does what it does in steps, where some "
-    "have far more of it than the others.",
-    "what the program does there, and whether it needs it",
-    propose};
+const Fix kNoPauses{"no-pauses",
+                    "Remove host pauses",
+                    "host-pauses",
+                    FixKind::kCeiling,
+                    0.05,
+                    "",
+                    "On every rank, training thread time between steps and outside ranges drops to "
+                    "its median, or to zero if every step has it. Time inside steps also drops to "
+                    "its median if some steps have far more.",
+                    "the reason for the pause, and whether the program needs it",
+                    propose};
 
 }  // namespace headway::analyzer

@@ -250,7 +250,7 @@ Proposal propose(const Predictor& predictor) {
   if (editor.empty()) return not_here("no communication on the device");
   if (static_cast<double>(beside) > kOverlapped * static_cast<double>(messages))
     return not_here(
-        fmt::format("{} of the communication begins beside the backward pass as it is",
+        fmt::format("{} of the communication already begins during the backward pass",
                     format_percent(static_cast<double>(beside) / static_cast<double>(messages))));
   const DurationNs link = per_step(predictor, [&](DeviceOpId op) {
     return predictor.analysis().attribution.class_of[op.value] == TimeClass::kCommTransfer
@@ -259,12 +259,12 @@ Proposal propose(const Predictor& predictor) {
   });
   const std::string slower =
       known.kernels > 0
-          ? fmt::format("; a kernel beside it takes {} longer, as {} kernels here show",
+          ? fmt::format("; a kernel beside it takes {} longer, based on {} recorded kernels",
                         format_percent(known.stretch(1) - 1), known.kernels)
           : std::string();
   Proposal proposal{
       true,
-      fmt::format("{} of communication per step run beside the backward pass, but for {}{}",
+      fmt::format("{} of communication per step overlap the backward pass, except for {}{}",
                   format_duration(link),
                   format_duration(exposed / std::max<std::int64_t>(1, steps)), slower),
       editor.take()};
@@ -281,11 +281,10 @@ const Fix kOverlapCommunication{
     FixKind::kModelled,
     0.1,
     "--overlap on",
-    "Each collective starts when its gradients are there (by the op "
-    "graph; without one they come evenly "
-    "over the backward pass) and the link is free; what is left after "
+    "Each collective starts once its gradients are ready and the link is free. The op graph gives "
+    "the order; without one, gradients spread evenly over the backward pass. The remainder after "
     "the backward pass is exposed.",
-    "how much kernels slow down beside it, unless some of the recorded ones run so",
+    "the slowdown of overlapped kernels, unless the recording shows some",
     propose};
 
 }  // namespace headway::analyzer

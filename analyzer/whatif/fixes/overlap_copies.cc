@@ -66,31 +66,29 @@ Proposal propose(const Predictor& predictor) {
         editor.set_duration(points.task(call), DurationNs{5'000}, true);
     }
   }
-  if (copies == 0) return not_here("nothing is copied to the device");
+  if (copies == 0) return not_here("no copies to the device");
   DurationNs link = per_step(predictor, [&](DeviceOpId op) {
     return is_input(op) ? ops.interval(op).length() : DurationNs{};
   });
-  Proposal proposal{true,
-                    fmt::format("{} of copies to the device per step run beside the kernels",
-                                format_duration(link)),
-                    editor.take()};
+  Proposal proposal{
+      true,
+      fmt::format("{} of copies to the device per step overlap kernels", format_duration(link)),
+      editor.take()};
   proposal.scenario.at_least = link;
   return proposal;
 }
 
 }  // namespace
 
-const Fix kOverlapCopies{
-    "overlap-copies",
-    "Copy input ahead on a stream of its own",
-    "copy-not-overlapped",
-    FixKind::kStructural,
-    0.1,
-    "--h2d prefetch --pinned on",
-    "Copies to the device keep nobody waiting, but for what is left of one when the device has "
-    "done what had "
-    "been launched before it; a step lasts at least as long as its copies together.",
-    "how much kernels slow down while copies use the memory",
-    propose};
+const Fix kOverlapCopies{"overlap-copies",
+                         "Copy input ahead on a separate stream",
+                         "copy-not-overlapped",
+                         FixKind::kStructural,
+                         0.1,
+                         "--h2d prefetch --pinned on",
+                         "Copies to the device block nothing, except for the remainder after "
+                         "previously launched work. A step lasts at least as long as its copies.",
+                         "the slowdown of kernels during copies",
+                         propose};
 
 }  // namespace headway::analyzer

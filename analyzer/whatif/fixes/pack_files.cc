@@ -36,15 +36,15 @@ bool add_pools(const Predictor& predictor, Scenario& scenario) {
 Proposal propose(const Predictor& predictor) {
   const TimeNs since = predictor.analysis().steps.warm_from();
   const Reads reads = sum_reads(predictor.trace(), since);
-  if (reads.count == 0) return not_here("the reads carry no sizes");
+  if (reads.count == 0) return not_here("the reads have no sizes");
   if (reads.mean() >= kSmallRead)
     return not_here(fmt::format("a read brings {} on average", format_bytes(reads.mean())));
   if (reads.files && reads.count < 2 * batches_made(predictor.trace(), since))
-    return not_here("a batch comes out of one file as it is");
+    return not_here("a batch already comes from one file");
   const StorageModel storage = storage_model(predictor.trace(), since);
   Proposal proposal{
       true,
-      fmt::format("reads of {} come in large pieces, at {}/s{}: {} of their time is left",
+      fmt::format("reads of {} come in large pieces, at {}/s{}: {} of their time remains",
                   format_bytes(reads.mean()),
                   format_bytes(static_cast<std::int64_t>(storage.bytes_per_s)),
                   storage.limited() ? " for all readers together" : "",
@@ -69,11 +69,10 @@ const Fix kPackFiles{"pack-files",
                      FixKind::kModelled,
                      0.3,
                      "--source shards",
-                     "Ranges that read take what their bytes take at the rate of the storage: what "
-                     "all readers share of it where they wait for each other, else the best rate "
-                     "of a read of at least 64 KiB, or 100 MB/s, which hard disks and gigabit "
-                     "networks reach.",
-                     "the rate of reads in sequence, where the recording has no large ones",
+                     "Read ranges take their bytes at the storage rate: the shared rate if readers "
+                     "wait for each other, else the best rate of reads of at least 64 KiB, or 100 "
+                     "MB/s (hard disks and gigabit networks reach it).",
+                     "sequential read rate, if the recording has no large reads",
                      propose};
 
 }  // namespace headway::analyzer

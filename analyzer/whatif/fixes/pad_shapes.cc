@@ -46,30 +46,29 @@ Proposal propose(const Predictor& predictor) {
         op, least + DurationNs{std::llround(left * static_cast<double>((now - least).ns))}, true);
   }
   if (kernels == 0)
-    return not_here(told ? "matrix products read 16 bytes at once as it is"
-                         : "no kernel's name tells how a product's operands are aligned");
+    return not_here(told ? "matrix products already load 16 bytes at once"
+                         : "no kernel name shows operand alignment");
   const DurationNs time = per_step(predictor, [&](DeviceOpId op) {
     return narrow(op) ? ops.interval(op).length() : DurationNs{};
   });
-  return {
-      true,
-      fmt::format("{} of matrix products per step read 16 bytes at once", format_duration(time)),
-      editor.take()};
+  return {true,
+          fmt::format("{} of matrix products per step use 16-byte loads", format_duration(time)),
+          editor.take()};
 }
 
 }  // namespace
 
 const Fix kPadShapes{
     "pad-shapes",
-    "Pad the extents of matrix products",
+    "Pad matrix product dimensions",
     "gemm-efficiency",
     FixKind::kModelled,
     0.3,
     "",
-    "A product on tensor cores whose kernel reads 2, 4 or 8 bytes at once needs the larger of its "
-    "arithmetic at the aligned rate (3, 2 or 1.33 × as fast) and its bytes, where the recording "
-    "counts both; else it gets faster by that factor. What padding adds to the work is left out.",
-    "how much faster the library's aligned kernel is, and which extents can be padded",
+    "A tensor-core product with 2-, 4- or 8-byte loads takes the longer of its arithmetic at the "
+    "aligned rate (3, 2 or 1.33 × as fast) and its bytes, or speeds up by that factor if the "
+    "recording has no counts. The extra work of padding is ignored.",
+    "the speed of the library's aligned kernel, and which dimensions can be padded",
     propose};
 
 }  // namespace headway::analyzer

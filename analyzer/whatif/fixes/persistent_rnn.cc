@@ -172,13 +172,13 @@ Proposal propose(const Predictor& predictor) {
     before += sum;
     after += one;
   });
-  if (layers == 0) return not_here("no recurrent layer runs time step by time step");
+  if (layers == 0) return not_here("no recurrent layer runs one time step at a time");
   return {true,
-          fmt::format("{} runs of {} kernels each become one kernel: {} → {} ({})", layers,
-                      kernels / static_cast<std::size_t>(layers), format_duration(before / layers),
-                      format_duration(after / layers),
-                      modelled ? "by the op graph's flops and bytes"
-                               : "what they take beyond the shortest kernel"),
+          fmt::format(
+              "{} runs of {} kernels each become one kernel: {} → {} ({})", layers,
+              kernels / static_cast<std::size_t>(layers), format_duration(before / layers),
+              format_duration(after / layers),
+              modelled ? "by the op graph's flops and bytes" : "time beyond the shortest kernel"),
           editor.take()};
 }
 
@@ -191,11 +191,10 @@ const Fix kPersistentRnn{
     FixKind::kModelled,
     0.4,
     "--rnn persistent",
-    "The kernels of a recurrent layer's time steps become one for each direction of the pass: its "
-    "arithmetic, or its "
-    "tensors and weights once; without an op graph what they take beyond the shortest kernel.",
-    "whether there is such a kernel for these sizes, and how long its time steps wait for one "
-    "another",
+    "A recurrent layer's time-step kernels become one per direction: its arithmetic, or its "
+    "tensors and weights read once. Without an op graph, it keeps their time beyond the shortest "
+    "kernel.",
+    "whether such a kernel exists for these sizes, and the wait between its time steps",
     propose};
 
 }  // namespace headway::analyzer

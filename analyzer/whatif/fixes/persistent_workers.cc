@@ -19,9 +19,9 @@ Proposal propose(const Predictor& predictor) {
   for (const Loader& loader : find_loaders(points)) {
     if (has_workers(points, loader)) any |= pools.add_persistent(loader);
   }
-  if (!any) return not_here("no worker is seen that starts late");
+  if (!any) return not_here("no worker starts late");
   drop_restarts(predictor, editor);
-  Proposal proposal{true, "workers go on with the next epoch's batches at once", editor.take()};
+  Proposal proposal{true, "workers start the next epoch's batches at once", editor.take()};
   pools.move_into(proposal.scenario);
   proposal.scenario.at_least = predictor.processors().least_per_step();
   return proposal;
@@ -31,16 +31,14 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kPersistentWorkers{
     "persistent-workers",
-    "Keep the workers from one epoch to the next",
+    "Keep workers alive across epochs",
     "loader-restart, step-outlier, input-bound, workers-starved",
     FixKind::kStructural,
     0.1,
     "--worker-reuse on",
-    "A worker that begins a batch much later than waking takes, after the queue had room, begins "
-    "it "
-    "at once; so does the first batch of a worker that was started later. Batches take as long as "
-    "they took.",
-    "whether the data set of a worker may live on",
+    "A worker that begins a batch long after queue space was free begins it at once, as does the "
+    "first batch of a restarted worker. Batches keep their time.",
+    "whether a worker's data set may persist",
     propose};
 
 }  // namespace headway::analyzer

@@ -124,7 +124,7 @@ Proposal propose(const Predictor& predictor) {
                   format_bytes(sums.bytes / sums.copies),
                   format_bytes(static_cast<std::int64_t>(to_device.pinned)),
                   to_device.known  ? ""
-                  : to_device.slow ? " (as now: the link is slower than the processor's copy)"
+                  : to_device.slow ? " (unchanged: the link is slower than the processor's copy)"
                                    : " (PCIe 3.0 x16: no pinned copy was recorded)"),
       std::move(scenario)};
   bool may_be_slow = false;
@@ -146,14 +146,10 @@ const Fix kPinnedCopies{
     FixKind::kModelled,
     0.2,
     "--pinned on",
-    "Copies between the device and pageable memory take what their bytes take "
-    "at the rate of pinned ones: "
-    "recorded, else calibrated, else that of PCIe 3.0 x16, unless the recorded "
-    "ones are slower than 1 GB/s: then the link is, and stays, and where nothing tells the link's "
-    "rate the interval holds that, too; the calls that "
-    "issue copies to the device return "
-    "at once.",
-    "whether the program must wait for the copy for another reason",
+    "Pageable copies take their bytes at the pinned rate: recorded, else calibrated, else PCIe 3.0 "
+    "x16. Recorded copies below 1 GB/s indicate a slow link, which stays; if the link rate is "
+    "unknown, the interval includes it. Calls that issue copies to the device return at once.",
+    "whether the program has another reason to wait for the copy",
     propose};
 
 }  // namespace headway::analyzer

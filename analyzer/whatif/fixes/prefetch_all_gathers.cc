@@ -60,16 +60,15 @@ Proposal propose(const Predictor& predictor) {
     late += its.late.size();
     for (const LateGather& one : its.late) ask_ahead(predictor, one, editor);
   }
-  if (gathers == 0) return not_here("no all-gather brings parameters in a step");
-  if (late == 0) return not_here("the all-gathers of parameters begin beside compute as it is");
+  if (gathers == 0) return not_here("no parameter all-gather in a step");
+  if (late == 0) return not_here("parameter all-gathers already begin during compute");
   const DurationNs link = per_step(predictor, [&](DeviceOpId op) {
     return predictor.analysis().attribution.class_of[op.value] == TimeClass::kCommTransfer
                ? ops.interval(op).length()
                : DurationNs{};
   });
   Proposal proposal{
-      true,
-      fmt::format("{} all-gathers of parameters begin when the layer before theirs computes", late),
+      true, fmt::format("{} parameter all-gathers begin during the layer before theirs", late),
       editor.take()};
   proposal.scenario.at_least = link;
   return proposal;
@@ -84,10 +83,9 @@ const Fix kPrefetchAllGathers{
     FixKind::kStructural,
     0.1,
     "--gather-prefetch on",
-    "An all-gather of parameters that began after the compute before it begins with that compute, "
-    "behind the "
-    "reduce-scatters that go then; a step lasts at least as long as its communication.",
-    "whether memory has room for one more gathered layer, and how much kernels slow down beside it",
+    "A parameter all-gather that began after the preceding compute begins with it, after pending "
+    "reduce-scatters. A step lasts at least as long as its communication.",
+    "whether memory holds one more gathered layer, and the slowdown of overlapped kernels",
     propose};
 
 }  // namespace headway::analyzer

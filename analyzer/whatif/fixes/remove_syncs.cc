@@ -50,7 +50,7 @@ Proposal propose(const Predictor& predictor) {
     events += event;
   }
   if (calls == 0) return not_here("no call waits for the device");
-  Proposal proposal{true, fmt::format("{} calls wait for the device no longer", calls),
+  Proposal proposal{true, fmt::format("{} calls no longer wait for the device", calls),
                     editor.take()};
   // The reference trainer waits for the step before where it may not be further ahead.
   if (events > 0 && trace.setting("run_ahead") == "1")
@@ -60,16 +60,15 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kRemoveSyncs{
-    "remove-syncs",
-    "Do not wait for the device",
-    "host-sync",
-    FixKind::kStructural,
-    0.02,
-    "--sync never",
-    "Synchronisations of streams and devices are not made, nor is an event waited for that "
-    "nothing was enqueued after; the launch queue and everything else stay.",
-    "whether the program needs a result at that place",
-    propose};
+const Fix kRemoveSyncs{"remove-syncs",
+                       "Do not wait for the device",
+                       "host-sync",
+                       FixKind::kStructural,
+                       0.02,
+                       "--sync never",
+                       "Stream and device synchronisations disappear, as do waits for events "
+                       "followed by no other work. The launch queue and everything else stay.",
+                       "whether the program needs a result there",
+                       propose};
 
 }  // namespace headway::analyzer

@@ -138,16 +138,11 @@ const Fix kRingAllReduce{
     FixKind::kModelled,
     0.25,
     "--topology flat",
-    "A sum that goes to one rank and back takes 1/n of its time as a ring of n ranks: the root's "
-    "link carries n - 1 "
-    "messages each way, a ring's (n-1)/n of one, over the link of each device; where several ranks "
-    "share a node, they sum up "
-    "first. Pieces up to 512 "
-    "KiB go at half of the rate, and a hop takes 14 µs. Within one node the link between its "
-    "devices decides.",
-    "how fast the network carries small pieces, and how much of it and of the devices' own link "
-    "one "
-    "connection gets",
+    "A sum to one rank and back drops to 1/n as a ring of n ranks: the root's link carries n - 1 "
+    "messages each way, a ring link (n-1)/n of one. Ranks on one node sum first. Pieces up to 512 "
+    "KiB run at half rate; a hop takes 14 µs. Within one node, the link between its devices "
+    "decides.",
+    "network speed for small pieces, and one connection's share of the network and device links",
     propose};
 
 }  // namespace headway::analyzer

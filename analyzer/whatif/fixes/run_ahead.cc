@@ -83,23 +83,22 @@ Proposal propose(const Predictor& predictor) {
   }
   if (waits == 0) return not_here("no call waits for an event of an earlier step");
   return {true,
-          fmt::format("{} waits for an earlier step's end are for one {} earlier", waits,
+          fmt::format("{} waits for an earlier step's end move {} earlier", waits,
                       counted(static_cast<std::int64_t>(ahead), "step", "steps")),
           editor.take()};
 }
 
 }  // namespace
 
-const Fix kRunAhead{
-    "run-ahead",
-    "Let the host run further ahead",
-    "host-sync",
-    FixKind::kStructural,
-    0.1,
-    "--run-ahead",
-    "The host waits for the end of a step that is twice as many steps back, a typical step earlier "
-    "for each of them; the launch queue stays.",
-    "whether the wait guards memory that the host writes anew",
-    propose};
+const Fix kRunAhead{"run-ahead",
+                    "Let the host run further ahead",
+                    "host-sync",
+                    FixKind::kStructural,
+                    0.1,
+                    "--run-ahead",
+                    "The host waits for the end of a step twice as far back, one typical step "
+                    "earlier for each. The launch queue stays.",
+                    "whether the wait protects memory that the host overwrites",
+                    propose};
 
 }  // namespace headway::analyzer

@@ -36,12 +36,12 @@ Scenario without_samples(const Predictor& predictor) {
 Proposal keep_whole(const Predictor& predictor) {
   const trace::Trace& trace = predictor.trace();
   const std::optional<DataSet> data = data_set(trace);
-  if (!data) return not_here("the reads carry no sizes");
+  if (!data) return not_here("the reads have no sizes");
   const auto left = counters::steady(rule_context(predictor), "machine.memory_available");
-  if (!left) return not_here("how much memory is left was not sampled");
+  if (!left) return not_here("free memory was not sampled");
   const double bytes = static_cast<double>(data->bytes) * static_cast<double>(trainers_in(trace));
   if (bytes > kShareOfMemory * left->low)
-    return not_here(fmt::format("{} samples take {}, and {} of memory are left", data->samples,
+    return not_here(fmt::format("{} samples take {}; only {} of memory are free", data->samples,
                                 format_bytes(data->bytes),
                                 format_bytes(static_cast<std::int64_t>(left->low))));
   const std::optional<bool> random = samples_are_random(trace);
@@ -51,12 +51,10 @@ Proposal keep_whole(const Predictor& predictor) {
     scale_stage(predictor, stage, 0, stored);
   if (random.value_or(false)) {
     if (time_of_stage(trace, trace::RangeKind::kDecode).ranges == 0)
-      return not_here(
-          "samples are changed at random each time, and no range says what of making them is "
-          "decoding");
+      return not_here("samples are augmented randomly, and no range separates decoding");
     Proposal decoded{
         true,
-        fmt::format("the {} samples stay in memory as decoded, and are changed at random each time",
+        fmt::format("the {} samples stay decoded in memory and are augmented each time",
                     data->samples),
         std::move(stored)};
     decoded.certainty = kSameEachTime;
@@ -65,7 +63,7 @@ Proposal keep_whole(const Predictor& predictor) {
   Proposal proposal{
       true,
       fmt::format("the {} samples, {}, stay in memory{}", data->samples, format_bytes(data->bytes),
-                  random ? "; making them draws no random numbers" : ""),
+                  random ? "; making them uses no random numbers" : ""),
       without_samples(predictor)};
   scale_stage(predictor, trace::RangeKind::kDecode, 0, proposal.scenario);
   if (random) {
@@ -94,18 +92,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kSamplesInMemory{
-    "samples-in-memory",
-    "Keep decoded samples in memory",
-    "slow-storage, small-files, input-bound",
-    FixKind::kModelled,
-    0.1,
-    "--source memory",
-    "Ranges that read and decode take no time: samples were read and decoded once, before "
-    "training or in its first epoch.",
-    "whether the data set fits into memory, whether its samples are the same each time, and what "
-    "it "
-    "takes to copy one from there",
-    propose};
+const Fix kSamplesInMemory{"samples-in-memory",
+                           "Keep decoded samples in memory",
+                           "slow-storage, small-files, input-bound",
+                           FixKind::kModelled,
+                           0.1,
+                           "--source memory",
+                           "Read and decode ranges take no time: samples were read and decoded "
+                           "before training or in its first epoch.",
+                           "whether the data set fits into memory, whether its samples repeat "
+                           "exactly, and the time of a copy from memory",
+                           propose};
 
 }  // namespace headway::analyzer

@@ -68,24 +68,23 @@ class Splits {
 Proposal propose(const Predictor& predictor) {
   const auto limits = limits_of_steps(predictor);
   if (!limits || limits->multiprocessors <= 0)
-    return not_here("how many multiprocessors the device has is unknown");
+    return not_here("the device's multiprocessor count is unknown");
   Splits splits(predictor, limits->multiprocessors);
   const DeviceOps& ops = predictor.trace().device_ops;
   bool known = false;
   for (std::uint32_t i = 0; i < ops.size() && !known; ++i)
     known = splits.grid(DeviceOpId{i}).known();
-  if (!known)
-    return not_here("the blocks of matrix products, or the length of their sums, are not recorded");
+  if (!known) return not_here("the grid sizes or sum lengths of matrix products are not recorded");
   std::int64_t kernels = 0;
   DurationNs time;
   Proposal proposal;
   proposal.scenario = splits.split(1, kernels, time);
-  if (kernels == 0) return not_here("matrix products fill the multiprocessors as they are");
+  if (kernels == 0) return not_here("matrix products already fill the multiprocessors");
   proposal.applies = true;
   proposal.is_ceiling = true;  // whole waves are all that splitting can give
   proposal.text =
-      fmt::format("the sums of {} matrix products ({} in all) are split among more blocks", kernels,
-                  format_duration(time));
+      fmt::format("the sums of {} matrix products ({} in total) are split among more blocks",
+                  kernels, format_duration(time));
   std::int64_t same = 0;
   DurationNs again;
   proposal.otherwise.push_back(splits.split(kSoftWaves, same, again));
@@ -95,20 +94,16 @@ Proposal propose(const Predictor& predictor) {
 }  // namespace
 
 const Fix kSplitK{"split-k",
-                  "Split the sums of matrix products among more blocks",
+                  "Split matrix product sums among more blocks",
                   "gemm-efficiency",
                   FixKind::kModelled,
                   0.5,
                   "--split-k on",
-                  "A product whose blocks leave multiprocessors without work in their last wave "
-                  "has two, four, eight or sixteen times as "
-                  "many, each with a part of the sum of at least 128 terms. Beyond the shortest "
-                  "kernel it needs the larger of its arithmetic and "
-                  "its bytes, with a partial result of 4 bytes written and read for each part, "
-                  "over the share of the multiprocessors that "
-                  "are filled.",
-                  "which kernels the library has, how well they use a multiprocessor, and how "
-                  "unevenly blocks end",
+                  "A product that leaves multiprocessors idle in its last wave gets two to sixteen "
+                  "times the blocks, each with a partial sum of at least 128 terms. Beyond the "
+                  "shortest kernel, it takes the longer of arithmetic and bytes, including 4-byte "
+                  "partial results, divided by the filled share of multiprocessors.",
+                  "the library's kernels, their efficiency, and uneven block ends",
                   propose};
 
 }  // namespace headway::analyzer

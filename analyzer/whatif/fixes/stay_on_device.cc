@@ -60,7 +60,7 @@ double stay(const Predictor& predictor, const RuleContext& context, const Device
 Proposal propose(const Predictor& predictor) {
   const RuleContext context = rule_context(predictor);
   const std::size_t at = predictor.steps().partition;
-  if (!context.partitions[at].device.valid()) return not_here("the steps are a host thread's");
+  if (!context.partitions[at].device.valid()) return not_here("the steps run on a host thread");
   Editor editor(predictor);
   double told = 0;
   // Every rank is changed alike: one that is not would hold the others up.
@@ -69,7 +69,7 @@ Proposal propose(const Predictor& predictor) {
     const double trips = stay(predictor, context, context.partitions[i], editor);
     if (i == at) told = trips;
   }
-  if (told == 0) return not_here("no data goes to the host and right back");
+  if (told == 0) return not_here("no data goes to the host and straight back");
   return {true,
           fmt::format("{:.1f} round trips per step through the host become a kernel each", told),
           editor.take()};
@@ -78,15 +78,14 @@ Proposal propose(const Predictor& predictor) {
 }  // namespace
 
 const Fix kStayOnDevice{"stay-on-device",
-                        "Compute it on the device",
+                        "Compute this on the device",
                         "host-round-trip",
                         FixKind::kCeiling,
                         0.2,
                         "--coords device",
-                        "A copy to the host, what the host does then, and the copy back become one "
-                        "kernel as short as the "
-                        "shortest, which nobody waits for.",
-                        "how long the device takes for what the host did",
+                        "One kernel with the shortest recorded time replaces the copy to the host, "
+                        "the host work and the copy back. No thread waits for it.",
+                        "the device time of the moved work",
                         propose};
 
 }  // namespace headway::analyzer

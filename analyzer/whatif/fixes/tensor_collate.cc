@@ -24,15 +24,14 @@ Proposal propose(const Predictor& predictor) {
   const StageTime collate = time_of_stage(trace, trace::RangeKind::kCollate);
   const std::optional<DataSet> data = data_set(trace);
   if (collate.ranges == 0 || !data)
-    return not_here(
-        "no range says how long samples are put together, or the batch's size is not known");
+    return not_here("no range marks collation, or the batch size is unknown");
   const auto tensors = static_cast<double>(tensors_of_batch(trace));
   const DurationNs plain{static_cast<std::int64_t>(
       static_cast<double>(data->batch_bytes) * kNsPerByte +
       tensors * (kNsPerTensor + static_cast<double>(data->batch) * kNsPerSample))};
   const DurationNs now = collate.time / collate.ranges;
   const std::string times =
-      fmt::format("putting a batch of {} together takes {}, as tensors {}",
+      fmt::format("collating a batch of {} takes {}, with tensors {}",
                   format_bytes(data->batch_bytes), format_duration(now), format_duration(plain));
   if (static_cast<double>(now.ns) < kWorthIt * static_cast<double>(plain.ns))
     return not_here(times);
@@ -45,15 +44,14 @@ Proposal propose(const Predictor& predictor) {
 }  // namespace
 
 const Fix kTensorCollate{"tensor-collate",
-                         "Put batches together as tensors",
+                         "Collate batches as tensors",
                          "input-bound, workers-starved",
                          FixKind::kModelled,
                          0.2,
                          "",
-                         "Putting a batch together takes what torch.stack() takes: 0.33 ns per "
-                         "byte, 15 µs per tensor and 1.5 µs "
-                         "per sample of each.",
-                         "what else the collate function has to do",
+                         "Collation takes the time of torch.stack(): 0.33 ns per byte, 15 µs per "
+                         "tensor and 1.5 µs per sample and tensor.",
+                         "other work in the collate function",
                          propose};
 
 }  // namespace headway::analyzer

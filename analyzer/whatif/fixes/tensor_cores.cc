@@ -45,14 +45,13 @@ Speedup speedup(const Device& device, const DeviceLimits& limits, const MachineF
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
-  if (!limits) return not_here("the steps are a host thread's");
+  if (!limits) return not_here("the steps run on a host thread");
   const Device& device =
       trace.devices[predictor.analysis().partitions[predictor.steps().partition].device.value];
   const Speedup faster = speedup(device, *limits, predictor.machine());
   if (limits->model && !limits->easy_is_tf32)
     return not_here("the device has no TF32: half-precision uses its tensor cores");
-  if (faster.factor <= 0)
-    return not_here("the device's peaks are not known, and it was not calibrated");
+  if (faster.factor <= 0) return not_here("the device's peaks are unknown and not calibrated");
   const auto measured = predictor.machine().of(device, MachineFigure::kGemmFp32);
   const double general = measured ? measured->value.p50 : kMatrixShare * limits->fp32_flops;
   const DurationNs least = shortest_kernel(trace.device_ops);
@@ -97,7 +96,7 @@ Proposal propose(const Predictor& predictor) {
       ratio(products.half, products.all) < 0.5)
     proposal.setting = setting;
   if (trace.meta_value("env.NVIDIA_TF32_OVERRIDE") == "0") {
-    proposal.text += "; not while NVIDIA_TF32_OVERRIDE is 0";
+    proposal.text += "; requires NVIDIA_TF32_OVERRIDE other than 0";
     proposal.setting = "NVIDIA_TF32_OVERRIDE unset, " + setting;
   }
   return proposal;
@@ -112,12 +111,11 @@ const Fix kTensorCores{
     FixKind::kModelled,
     0.45,
     "",  // "--precision tf32", where all products are in FP32
-    "A matrix kernel on general cores needs the larger of its arithmetic at the "
-    "tensor cores' rate and its bytes, where the recording counts both (of one whose blocks do "
-    "not fill the device, half may be latency); else it "
-    "gets faster by the ratio of the rates that `headway calibrate` measured, or "
-    "by 0.7 × the ratio of the peaks. What the shortest kernel takes stays.",
-    "how much of them is limited by memory",
+    "A matrix kernel on general cores takes the longer of its arithmetic at the tensor-core rate "
+    "and its bytes, if recorded; if its blocks do not fill the device, half of it may be latency. "
+    "Otherwise it speeds up by the rates from `headway calibrate`, or "
+    "by 0.7 × the ratio of the peaks. The shortest kernel's time is fixed.",
+    "how many of them are memory-bound",
     propose};
 
 }  // namespace headway::analyzer

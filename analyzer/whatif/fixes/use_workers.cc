@@ -66,7 +66,7 @@ std::optional<DurationNs> idle_processors(const RuleContext& context, DurationNs
 
 Proposal propose(const Predictor& predictor) {
   const RuleContext context = rule_context(predictor);
-  if (!loader_work(context).workers.empty()) return not_here("workers make batches already");
+  if (!loader_work(context).workers.empty()) return not_here("workers already make batches");
   const std::vector<bool> trains = training_threads(context);
   const std::vector<MarkedStep>& steps = predictor.steps().steps;
   const Interval window{predictor.recorded(steps.front()).begin,
@@ -87,7 +87,7 @@ Proposal propose(const Predictor& predictor) {
   });
   const auto count = static_cast<std::int64_t>(steps.size());
   const DurationNs work = std::ranges::max(work_of) / count;
-  if (work.ns <= 0) return not_here("the training thread makes no batches itself");
+  if (work.ns <= 0) return not_here("the training thread makes no batches");
   const double batches = batches_of_step(predictor.trace(), trains, window, count);
   const auto handing_over = [&](DurationNs batch) {
     const double stays = batches * ratio(batch, work);
@@ -130,7 +130,7 @@ Proposal propose(const Predictor& predictor) {
     proposal.otherwise.push_back(handing_over({std::llround(slowly)}));
     proposal.otherwise.back().at_least = proposal.scenario.at_least;
   }
-  proposal.text = fmt::format("{} {} the batches beside the step", workers,
+  proposal.text = fmt::format("{} {} the batches during the step", workers,
                               workers == 1 ? "worker makes" : "workers make");
   proposal.setting = fmt::format("--workers {}", workers);
   // As `more-workers` has it: one batch for each, and one that waits.
@@ -148,19 +148,17 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kUseWorkers{
     "use-workers",
-    "Let workers make the batches",
+    "Use workers to make batches",
     "input-bound",
     FixKind::kStructural,
     0.1,
     "--workers",
-    "What the training thread does to make batches happens on as many workers as "
-    "hide it, but one processor stays for training while it computes; a step takes no less than a "
-    "batch divided by the workers, and computing has the idle processors only. "
-    "Taking a batch from a worker costs 0.3 to 1.4 ms in PyTorch, 0.15 to "
-    "0.45 ms for each tensor in it, and 0.45 ms of the computing beside it; three times as "
-    "much where threads wake slowly.",
-    "what handing a batch over costs where other frameworks than PyTorch do, and "
-    "whether storage and memory serve several workers",
+    "Batch making moves to enough workers to hide it, with one processor reserved for training "
+    "compute. A step takes at least one batch divided by the workers, and compute uses only idle "
+    "processors. In PyTorch, each batch costs 0.3 to 1.4 ms, each tensor 0.15 to 0.45 ms, and the "
+    "parallel compute 0.45 ms; three times as much with slow thread wake-up.",
+    "the handover cost in frameworks other than PyTorch, and whether storage and memory serve "
+    "several workers",
     propose};
 
 }  // namespace headway::analyzer

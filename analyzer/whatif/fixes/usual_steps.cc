@@ -102,8 +102,7 @@ class ByPart {
 /// The first quarter of the steps tells what they took before they grew.
 Proposal propose_first(const Predictor& predictor) {
   const std::vector<MarkedStep>& steps = predictor.steps().steps;
-  if (!find_step_trend(rule_context(predictor)).grows())
-    return not_here("steps do not take longer and longer");
+  if (!find_step_trend(rule_context(predictor)).grows()) return not_here("step time does not grow");
   const std::size_t early = std::max<std::size_t>(1, steps.size() / kTrendParts);
   std::vector<const MarkedStep*> first;
   for (std::size_t i = 0; i < early; ++i) first.push_back(&steps[i]);
@@ -112,7 +111,7 @@ Proposal propose_first(const Predictor& predictor) {
   Editor editor(predictor);
   for (std::size_t i = early; i < steps.size(); ++i) by_part.limit_to(steps[i], often, editor);
   return {true,
-          fmt::format("all {} steps take for each kind of work what the first {} take",
+          fmt::format("all {} steps take the time of the first {} for each kind of work",
                       steps.size(), early),
           editor.take()};
 }
@@ -120,7 +119,8 @@ Proposal propose_first(const Predictor& predictor) {
 Proposal propose(const Predictor& predictor) {
   const std::vector<MarkedStep>& steps = predictor.steps().steps;
   if (steps.size() < kLeastSteps)
-    return not_here(fmt::format("{} steady steps are too few to tell what is usual", steps.size()));
+    return not_here(
+        fmt::format("{} steady steps are too few to define a usual step", steps.size()));
   std::vector<double> lengths;
   for (const MarkedStep& step : steps)
     lengths.push_back(static_cast<double>(predictor.recorded(step).length().ns));
@@ -129,13 +129,13 @@ Proposal propose(const Predictor& predictor) {
   std::vector<const MarkedStep*> outliers;
   for (std::size_t i = 0; i < steps.size(); ++i)
     (lengths[i] > limit ? outliers : usual).push_back(&steps[i]);
-  if (outliers.empty()) return not_here("no step takes far longer than the others");
+  if (outliers.empty()) return not_here("no step is far slower than the others");
   const ByPart by_part(predictor);
   const Times often = by_part.usual(usual);
   Editor editor(predictor);
   for (const MarkedStep* step : outliers) by_part.limit_to(*step, often, editor);
   return {true,
-          fmt::format("{} of {} steps take for each kind of work what a usual step takes",
+          fmt::format("{} of {} steps take a usual step's time for each kind of work",
                       outliers.size(), steps.size()),
           editor.take()};
 }
@@ -144,28 +144,26 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kUsualSteps{
     "usual-steps",
-    "Keep what slows single steps down out of them",
+    "Remove the causes of slow single steps",
     "step-outlier",
     FixKind::kCeiling,
     0.1,
     "",
-    "In steps beyond median + max(5 MAD, 10 %), each op, call and kind of host work takes in sum "
-    "what it takes in the median of the other steps; work of loader workers by the piece, as they "
-    "make more batches beside a "
-    "longer step. The gain is that of the mean step.",
-    "whether what takes so long there can be left out, made faster or done beside training",
+    "In steps beyond median + max(5 MAD, 10 %), each op, call and kind of host work takes its "
+    "median total over the other steps. Loader work counts per batch, since workers make more "
+    "batches during a longer step. The gain refers to the mean step.",
+    "whether this work can be dropped, sped up or moved off the step",
     propose};
 
-const Fix kStepsAsAtFirst{
-    "steps-as-at-first",
-    "Keep what a step works on from growing",
-    "step-growth",
-    FixKind::kCeiling,
-    0.1,
-    "",
-    "In all steps, each op, call and kind of host work takes in sum at most what it takes in the "
-    "median of the first twelfth of them.",
-    "whether the program needs what has grown",
-    propose_first};
+const Fix kStepsAsAtFirst{"steps-as-at-first",
+                          "Stop step-to-step growth",
+                          "step-growth",
+                          FixKind::kCeiling,
+                          0.1,
+                          "",
+                          "In all steps, each op, call and kind of host work takes at most its "
+                          "median total over the first twelfth of the steps.",
+                          "whether the program needs the growing data",
+                          propose_first};
 
 }  // namespace headway::analyzer

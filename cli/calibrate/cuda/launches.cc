@@ -70,7 +70,7 @@ void run_launches(const std::string& device_name) {
     session.wait();
     return;
   }
-  fail_internal("the driver shows no GPU of the name '{}'", device_name);
+  fail_internal("the driver lists no GPU named '{}'", device_name);
 }
 
 }  // namespace headway::calibrate

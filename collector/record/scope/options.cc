@@ -68,8 +68,7 @@ std::int64_t parse_bytes(const std::string& text) {
         "500MB.",
         text);
   if (*bytes < kLeast)
-    fail_usage("--max-size '{}': a trace with nothing in it takes some 100 kB; at least 1MB.",
-               text);
+    fail_usage("--max-size '{}': an empty trace takes about 100 kB; at least 1MB.", text);
   return static_cast<std::int64_t>(*bytes);
 }
 
@@ -110,8 +109,8 @@ void parse_sample(const std::string& text, ScopeOptions& options) {
         text);
   if (*some >= *every)
     fail_usage(
-        "--sample-steps '{}': {} of every {} steps are all of them; leave the option out, or "
-        "raise the second number.",
+        "--sample-steps '{}': {} of every {} steps selects all; remove the option, or raise the "
+        "second number.",
         text, *some, *every);
   options.choice = Choice::kSampledSteps;
   options.sampled = *some;
@@ -131,8 +130,8 @@ void parse_capture(const std::string& text, ScopeOptions& options) {
     name.resize(at);
     if (options.domain->empty())
       fail_usage(
-          "--capture-range '{}': the name of the domain after @ is missing. For a range whose "
-          "name ends with @, put a * in its place.",
+          "--capture-range '{}': the domain name after @ is missing. For a range name ending in @, "
+          "replace the @ by *.",
           text);
   }
   if (name.empty())
@@ -174,7 +173,7 @@ void refuse_contradictions(const ScopeTexts& texts) {
   for (const Given& choice : choices) {
     if (choice.text.empty()) continue;
     if (chosen)
-      fail_usage("{} and {} each choose what is recorded; give one of them.", chosen->option,
+      fail_usage("{} and {} both select the recording scope; use one of them.", chosen->option,
                  choice.option);
     chosen = &choice;
   }
@@ -182,18 +181,14 @@ void refuse_contradictions(const ScopeTexts& texts) {
   for (const Given& span : spans) {
     if (span.text.empty() || !chosen || &chosen->text == &texts.sample_steps) continue;
     fail_usage(
-        "{} and {} each choose what is recorded; give one of them. (--delay and --duration "
-        "go with --sample-steps.)",
+        "{} and {} both select the recording scope; use one of them. (--sample-steps accepts "
+        "--delay and --duration.)",
         chosen->option, span.option);
   }
   if (!texts.ring.empty() && !texts.max_size.empty())
-    fail_usage(
-        "--ring keeps the last seconds in memory and writes them at the end, so --max-size has "
-        "nothing to stop; give one of them.");
+    fail_usage("--ring writes only at the end, so --max-size cannot stop it; use one of them.");
   if (!texts.step_range.empty() && texts.steps.empty() && texts.sample_steps.empty())
-    fail_usage(
-        "--step-range names the ranges that --steps or --sample-steps count; neither is "
-        "given.");
+    fail_usage("--step-range needs --steps or --sample-steps.");
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ std::string Scope::choice_text() const {
       if (options_.first_step == options_.last_step)
         return fmt::format("step {}", options_.first_step);
       return options_.last_step == INT64_MAX
-                 ? fmt::format("steps from {} on", options_.first_step)
+                 ? fmt::format("steps from {}", options_.first_step)
                  : fmt::format("steps {} to {}", options_.first_step, options_.last_step);
     case Choice::kSampledSteps:
       return fmt::format("the first {} of every {} steps", options_.sampled, options_.of_every);
@@ -246,10 +246,9 @@ std::string Scope::text(TimeNs now) const {
         options_.choice == Choice::kSteps || options_.choice == Choice::kSampledSteps;
     text += ": ";
     if (options_.by_records() && stretches.empty()) {
-      text += !by_steps ? "that never came"
-              : steps == 0
-                  ? "no step came: no range says that it is one; name them with --step-range"
-                  : fmt::format("none came: the last step was number {}", last);
+      text += !by_steps    ? "that never came"
+              : steps == 0 ? "no step was found: name the step ranges with --step-range"
+                           : fmt::format("none was found: the last step was number {}", last);
     } else {
       if (by_steps) text += counted(wanted, "step", "steps") + ", ";
       if (stretches.size() > 1)
@@ -258,10 +257,10 @@ std::string Scope::text(TimeNs now) const {
       text += fmt::format("{} of {}", format_duration(*kept(now)), format_duration(now - TimeNs{}));
     }
     if (left_out_ > 0)
-      text += fmt::format("; {} outside left out", counted(left_out_, "event", "events"));
+      text += fmt::format("; {} outside excluded", counted(left_out_, "event", "events"));
   }
   if (processes_left_out_ > 0)
-    text += fmt::format("; {} left out", counted(processes_left_out_, "process", "processes"));
+    text += fmt::format("; {} excluded", counted(processes_left_out_, "process", "processes"));
   return text;
 }
 

@@ -62,7 +62,7 @@ void GpuSampler::open() {
                   nvml_.gpm_allocate(&gpu.gpm[1]) == Nvml::kSuccess;
     gpus_.push_back(std::move(gpu));
   }
-  if (unavailable_.empty() && gpus_.empty()) unavailable_ = "NVML knows no GPU";
+  if (unavailable_.empty() && gpus_.empty()) unavailable_ = "NVML reports no GPU";
 }
 
 GpuSampler::~GpuSampler() {

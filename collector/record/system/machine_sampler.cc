@@ -71,22 +71,21 @@ MachineSampler::MachineSampler(int hz)
     if (pressure) pressures_.push_back({key, name, description, std::move(pressure)});
   };
   add("/proc/pressure/cpu", "some", "machine.pressure_cpu",
-      "Time in which some task waited for a processor.");
-  add("/proc/pressure/io", "some", "machine.pressure_io",
-      "Time in which some task waited for I/O.");
+      "Time in which a task waited for a processor.");
+  add("/proc/pressure/io", "some", "machine.pressure_io", "Time in which a task waited for I/O.");
   add("/proc/pressure/io", "full", "machine.pressure_io_full",
-      "Time in which all tasks that had work waited for I/O.");
+      "Time in which all active tasks waited for I/O.");
   add("/proc/pressure/memory", "some", "machine.pressure_memory",
-      "Time in which some task waited for memory.");
+      "Time in which a task waited for memory.");
   add("/proc/pressure/memory", "full", "machine.pressure_memory_full",
-      "Time in which all tasks that had work waited for memory.");
+      "Time in which all active tasks waited for memory.");
 }
 
 void MachineSampler::sample(std::int64_t monotonic_ns, std::vector<Sample>& samples) {
   sample_cpus(samples);
   if (auto kilobytes = number_after(memory_.read(buffer_), "MemAvailable"))
     samples.push_back({"machine.memory_available", "bytes",
-                       "Memory that programs can still get without swapping.", 0,
+                       "Memory available to programs without swapping.", 0,
                        static_cast<double>(*kilobytes) * 1024});
   sample_disks(monotonic_ns, samples);
   sample_network(monotonic_ns, samples);
@@ -168,8 +167,8 @@ void MachineSampler::sample_disks(std::int64_t monotonic_ns, std::vector<Sample>
     samples.push_back({"machine.disk_write", "bytes/s", "Written to all disks.", 0, *rate});
   if (busiest)
     samples.push_back({"machine.disk_busy", "%",
-                       "Time in which the busiest disk had requests. A disk that serves many at "
-                       "once may still have room at 100 %.",
+                       "Time in which the busiest disk had requests. A parallel disk may have "
+                       "spare capacity at 100 %.",
                        0, *busiest});
 }
 

@@ -20,7 +20,7 @@ bool Nvml::is_installed() {
 
 std::string Nvml::open() {
   library_ = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  if (!library_) return "libnvidia-ml.so.1 was not found: no NVIDIA driver";
+  if (!library_) return "libnvidia-ml.so.1 is missing: no NVIDIA driver";
   auto find = [&](auto& function, const char* name) {
     if (!function)
       function =

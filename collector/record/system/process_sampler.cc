@@ -39,8 +39,8 @@ bool ProcessSampler::sample(std::int64_t monotonic_ns, std::vector<Sample>& samp
   add(read_bytes_, "read_bytes", "process.read_bytes", "Read from storage.");
   add(write_bytes_, "write_bytes", "process.write_bytes", "Written to storage.");
   add(read_chars_, "rchar", "process.read_chars",
-      "Read through read() and the like, from storage or memory.");
-  add(write_chars_, "wchar", "process.write_chars", "Written through write() and the like.");
+      "Read by read() and similar calls, from storage or memory.");
+  add(write_chars_, "wchar", "process.write_chars", "Written by write() and similar calls.");
   return true;
 }
 

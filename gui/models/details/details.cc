@@ -110,7 +110,7 @@ class Description {
     if (brief_ || frames_.size() < 2) return;
     heading("Called from");
     for (std::size_t i = 1; i < std::min(kMostFrames, frames_.size()); ++i) source("", frames_[i]);
-    if (frames_.size() > kMostFrames) add("…", "the call stacks have the rest");
+    if (frames_.size() > kMostFrames) add("…", "call stacks contain the rest");
   }
 
   void innermost_source() {
@@ -144,7 +144,7 @@ class Description {
     // Without steps a partition has one for its whole span.
     if (brief_ || !index || *index >= analysis_.steps.all.size()) return;
     const analyzer::Step& step = analysis_.steps.all[*index];
-    add("In step", fmt::format("{}{}", step.number, step.steady ? "" : " (left out of figures)"),
+    add("In step", fmt::format("{}{}", step.number, step.steady ? "" : " (excluded)"),
         Target::step(*index));
   }
   void step_of_event(EventRef event) {
@@ -175,7 +175,8 @@ class Description {
     double times = same.median.ns > 0 ? static_cast<double>((own.end - own.begin).ns) /
                                             static_cast<double>(same.median.ns)
                                       : 1;
-    if (times >= 1.5 || times <= 0.67) text += fmt::format("; this one {:.2g}× the median", times);
+    if (times >= 1.5 || times <= 0.67)
+      text += fmt::format("; this one is {:.2g}× the median", times);
     add("Same name", text);
   }
 
@@ -195,8 +196,8 @@ class Description {
     if (slack != analyzer::CriticalPath::kNoSlack) {
       bool most = slack == analyzer::CriticalPath::kNoSlack - 1;
       add("Slack", slack == 0
-                       ? "none: ending later would delay the end of the steps"
-                       : fmt::format("{}{}: it could have ended so much later at no cost",
+                       ? "none: ending later would delay the steps"
+                       : fmt::format("{}{}: it could have ended this much later at no cost",
                                      most ? "over " : "", format_duration(DurationNs{slack})));
     }
   }
@@ -205,7 +206,7 @@ class Description {
     times(overhead.interval);
     static constexpr std::array<std::string_view, 5> kKinds = {
         "Other", "Loading or compiling device code", "The recording profiler",
-        "The launch queue was full", "The driver made resources on first use"};
+        "The launch queue was full", "The driver created resources on first use"};
     std::size_t kind = static_cast<std::size_t>(overhead.kind);
     add("Kind", std::string(kKinds[kind < kKinds.size() ? kind : 0]));
     if (overhead.thread.valid()) add("Thread", thread_label(trace_, overhead.thread));
@@ -227,7 +228,7 @@ class Description {
         add("Own time", format_duration(own_time(trace_, id)) + " outside inner ranges");
     }
     if (ranges.is(id, trace::Ranges::kUnfinished))
-      add("Note", "never ended; shown up to the end of its process");
+      add("Note", "never ended; drawn up to the end of its process");
     add("Kind", mark                                      ? "Mark"
                 : ranges.is(id, trace::Ranges::kStartEnd) ? "Start/end range"
                                                           : "Range");
@@ -356,7 +357,7 @@ class Description {
     add("End", format_time(step.host.end, {1}) + " on the host");
     add("Thread", thread_label(trace_, step.thread));
     innermost_source();
-    if (!step.steady) add("Note", "left out of figures: first, last, cut or warm-up");
+    if (!step.steady) add("Note", "excluded: first, last, cut or warm-up");
     if (analysis_.median_step.ns > 0) {
       add("Step cost", format_duration(analysis_.step_cost.per_step()));
       add("Typical step", format_duration(analysis_.median_step));
@@ -408,12 +409,12 @@ class Description {
                               moved.ns < 0 ? "earlier" : "later"));
     }
     if (task.fate == analyzer::Fate::kJoined)
-      add("Note", "no longer launched on its own: part of another op or of a graph");
+      add("Note", "no longer launched alone: part of another op or of a graph");
     if (task.recorded.begin >= step.recorded.end)
-      add("Note", "recorded in a later step: the host is further ahead");
+      add("Note", "recorded in a later step: the host runs further ahead");
     if (task.recorded.end <= step.recorded.begin) add("Note", "recorded in an earlier step");
     if (task.interpolated) add("Note", "placed between the calls of its thread");
-    if (!brief_) add("Event", "as it was recorded", Target::of(task.event));
+    if (!brief_) add("Event", "as recorded", Target::of(task.event));
   }
 
   void selection(Interval when) {
@@ -506,7 +507,7 @@ std::vector<Detail> describe(const trace::Trace& trace, EventRef event,
       const trace::Process& process = trace.processes[trace.streams[stream.value].process.value];
       text = fmt::format("rank {}: {}", process.rank, text);
     }
-    if (link.inferred) text += " (concluded, not recorded)";
+    if (link.inferred) text += " (inferred, not recorded)";
     lines.push_back({std::string(words_of(link.kind, cause)), std::move(text), Target::of(other)});
   }
   if (left_out) lines.push_back({"…", fmt::format("{} more", left_out), {}});

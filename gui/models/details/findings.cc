@@ -38,7 +38,7 @@ std::string_view words_of(analyzer::Status status) {
     case analyzer::Status::kFine:
       return "Fine";
     case analyzer::Status::kNoGain:
-      return "Nothing to gain";
+      return "No gain";
     case analyzer::Status::kCannotTell:
       break;
   }

@@ -69,15 +69,15 @@ class Parser {
  private:
   [[noreturn]] void fail() const {
     fail_usage(
-        "'{}' is no place: expected a time (12.5s, 300ms, 1.2s..1.5s), a distance (+3ms, -200us), "
-        "a step (step 7), a share (50%), start or end.",
+        "'{}' is not a place: expected a time (12.5s, 300ms, 1.2s..1.5s), a distance (+3ms, "
+        "-200us), a step (step 7), a share (50%), start or end.",
         typed_);
   }
 
   Destination at(TimeNs t) const {
     const Interval& all = model_.bounds;
     if (t < all.begin || t > all.end) {
-      fail_usage("{} is outside of the trace, which goes from {} to {}.", typed_,
+      fail_usage("{} is outside the trace, which spans {} to {}.", typed_,
                  format_time(all.begin, {1'000'000}), format_time(all.end, {1'000'000}));
     }
     return {{t, t}, {}};

@@ -150,8 +150,8 @@ SourceFile find_source(const SourcePlace& place, const trace::Trace& trace,
     looked.push_back(display_text(folder.string(), 120));
   }
   return {{},
-          fmt::format("{} is not on this machine: looked in {}. HEADWAY_SOURCE_PATH may name more "
-                      "folders, separated by colons.",
+          fmt::format("{} is not on this machine: searched {}. Add folders to HEADWAY_SOURCE_PATH, "
+                      "separated by colons.",
                       shown, fmt::join(looked, ", "))};
 }
 

@@ -38,7 +38,7 @@ constexpr std::array<StageInfo, kInputStages> kStages = {{
     {"Decode", "Decompressing and parsing", role_of(TimeClass::kDecode)},
     {"Augment", "Random transforms, normalisation", ColorRole::kName0},
     {"Collate", "Assembling and pinning the batch", role_of(TimeClass::kH2d)},
-    {"Rest of a batch", "Between its stages: hand-over, locks, work that is not marked",
+    {"Other batch work", "Between stages: handover, locks, unmarked work",
      role_of(TimeClass::kInputOther)},
 }};
 
@@ -196,12 +196,12 @@ std::vector<StepWait> waits_of(const trace::Trace& trace, const analyzer::Analys
 
 StackedBars bars_of(const std::vector<Worker>& workers, Interval window) {
   StackedBars bars;
-  bars.title = fmt::format("What each loader worker did in {}", format_duration(window.length()));
+  bars.title = fmt::format("Loader worker activity in {}", format_duration(window.length()));
   bars.axis = "the steady steps";
   for (const StageInfo& stage : kStages)
     bars.legend.push_back({std::string(stage.label), std::string(stage.doc), stage.color, false});
-  bars.legend.push_back({"Waits for work", "Its queue is full or it has nothing to make: spare",
-                         ColorRole::kOtherPhase, true});
+  bars.legend.push_back(
+      {"Waits for work", "Its queue is full, or no work is left", ColorRole::kOtherPhase, true});
   for (const Worker& worker : workers) {
     StackedBar bar{worker.name,
                    worker.trains ? "the training thread itself"
@@ -234,14 +234,14 @@ LinkedTable stage_table(const std::vector<Worker>& workers, std::int64_t steps, 
                        {"max_ns", "Longest", ColumnKind::kDuration},
                        {"bytes", "Bytes", ColumnKind::kBytes},
                        {"bytes_per_s", "Rate of one worker", ColumnKind::kByteRate}};
-  out.docs = {"What is done to a batch",
+  out.docs = {"Stage of a batch",
               "Ranges of that kind",
               "Summed over all workers",
-              "Of the time in which workers do anything",
+              "Share of the workers' busy time",
               "Mean over the batches made",
               "Worker time over the number of steady steps",
-              "The longest; opening the row leads to it",
-              "As the loader says",
+              "The longest one; open the row to see it",
+              "As recorded by the loader",
               "Bytes over worker time"};
   std::array<StageSum, kInputStages> sums;
   std::int64_t batches = 0;
@@ -287,11 +287,11 @@ LinkedTable worker_table(const std::vector<Worker>& workers, Interval window) {
                        {"utilisation", "Utilisation", ColumnKind::kPercent},
                        {"idle_ns", "Waits for work", ColumnKind::kDuration},
                        {"per_batch_ns", "Per batch", ColumnKind::kDuration}};
-  out.docs = {"Thread, or threads of one name",
-              "Batches that it worked on",
-              "Time in which it makes batches",
+  out.docs = {"Thread, or threads with the same name",
+              "Batches it worked on",
+              "Time spent on batches",
               "Busy time over the window; near 100 %: more workers would help",
-              "The rest of the window: its queue is full or there is nothing to make",
+              "Rest of the window: the queue is full, or no work is left",
               "Mean busy time of a batch"};
   for (const Worker& worker : workers) {
     DurationNs busy = worker.staged();
@@ -317,19 +317,19 @@ LinkedTable wait_table(const std::vector<StepWait>& waits, const trace::Trace& t
   LinkedTable out;
   out.table.id = "input-waits";
   out.table.title = "Waits for a batch";
-  out.table.note = "On the training thread; the device may still be busy meanwhile.";
+  out.table.note = "On the training thread; the device may still be busy.";
   out.table.columns = {{"name", "Waits in", ColumnKind::kText},
                        {"step", "Step", ColumnKind::kRaw},
                        {"wait_ns", "Wait", ColumnKind::kDuration},
                        {"share", "Share of the step", ColumnKind::kPercent},
                        {"step_ns", "Step length", ColumnKind::kDuration},
                        {"steady", "Steady", ColumnKind::kText}};
-  out.docs = {"The range in which the thread waits",
-              "As the program counts",
-              "Time in which the training thread waited for its batch",
+  out.docs = {"Range in which the thread waits",
+              "As counted by the program",
+              "Time the training thread waited for its batch",
               "Of the step",
               "As on the Steps page",
-              "no: left out of figures"};
+              "no: excluded"};
   const StepLengths lengths = step_lengths(analysis);
   for (const StepWait& wait : waits) {
     const analyzer::Step& step = analysis.steps.all[wait.step];
@@ -381,9 +381,9 @@ std::string describe(const std::vector<Worker>& workers, const std::vector<StepW
                              format_percent(share))
                : fmt::format("Steps wait for their batch {} of the time.", format_percent(share));
     if (std::string what = blame(analysis); !what.empty() && share >= kKeepsUp)
-      text += fmt::format(" The device stood idle for it a step: {}.", what);
+      text += fmt::format(" This leaves the device idle {} per step.", what);
   } else {
-    text = "The trace does not say when steps wait for their batch.";
+    text = "The trace does not show when steps wait for their batch.";
   }
   std::array<DurationNs, kInputStages> sums{};
   DurationNs busy;
@@ -409,8 +409,8 @@ std::string describe(const std::vector<Worker>& workers, const std::vector<StepW
   std::string who = count == 1 ? "The worker is" : fmt::format("The {} workers are", count);
   text += used >= kBusy
               ? fmt::format(
-                    " {} busy {} of the time: more workers, or less {} for each batch, "
-                    "shorten the step.",
+                    " {} busy {} of the time: more workers, or less {} per batch, would shorten "
+                    "the step.",
                     who, format_percent(used), most == 0 ? "reading" : "work")
               : fmt::format(
                     " {} busy only {} of the time: batches wait elsewhere, in the queue or "
@@ -436,19 +436,15 @@ InputPipeline make_input_pipeline(const trace::Trace& trace, const analyzer::Ana
   out.knows_waits = !waits.empty();
   if (!out.knows_stages && !out.knows_waits) {
     out.missing =
-        "The trace says nothing of an input pipeline: no range is marked as a stage of a loader, "
-        "and "
-        "none has a name that loaders are known to wait under.\n\nMark the wait for a batch and "
-        "the "
-        "loader's stages with NVTX ranges (docs/reference/nvtx-conventions.md), or record "
-        "PyTorch's "
-        "DataLoader with its profiler.";
+        "The trace shows no input pipeline: no range is marked as a loader stage or has a known "
+        "loader name.\n\nMark the batch wait and the loader stages with NVTX ranges "
+        "(docs/reference/nvtx-conventions.md), or record PyTorch's DataLoader with its profiler.";
   }
   out.text = describe(workers, waits, analysis, window);
   if (!out.knows_stages && out.knows_waits)
     out.text +=
-        " What the loader's workers do is not recorded: mark their stages with NVTX ranges to see "
-        "which one limits.";
+        " Loader worker activity is not recorded: mark the stages with NVTX ranges to see which "
+        "one limits.";
   std::int64_t steps = static_cast<std::int64_t>(analysis.steps.steady.size());
   out.workers = bars_of(workers, window);
   out.stages = stage_table(workers, steps, window);

@@ -28,27 +28,25 @@ struct ColumnText {
   std::string_view doc;
 };
 constexpr auto kColumns = std::to_array<ColumnText>({
-    {"kernel", "Kernel", ColumnKind::kText, "Name of the kernel, or what its family does"},
-    {"family", "Does", ColumnKind::kText, "What the kernel does, told from its name"},
+    {"kernel", "Kernel", ColumnKind::kText, "Name of the kernel, or function of its family"},
+    {"family", "Does", ColumnKind::kText, "Function of the kernel, recognised by name"},
     {"math_unit", "Arithmetic", ColumnKind::kText,
-     "Tensor cores or general cores, as recorded or told from the name; empty where neither says"},
-    {"precision", "Inputs", ColumnKind::kText, "Number type of the inputs, told from the name"},
+     "Tensor cores or general cores, recorded or recognised by name; empty if unknown"},
+    {"precision", "Inputs", ColumnKind::kText, "Number type of the inputs, recognised by name"},
     {"count", "Count", ColumnKind::kCount, "Kernels"},
     {"total_ns", "Total", ColumnKind::kDuration,
-     "Durations added up; kernels that overlap count "
-     "each"},
-    {"share", "Share", ColumnKind::kPercent, "Share of the time of all kernels of this table"},
+     "Total duration; overlapping kernels each count in full"},
+    {"share", "Share", ColumnKind::kPercent, "Share of the time of all kernels in this table"},
     {"mean_ns", "Mean", ColumnKind::kDuration, "Mean duration"},
     {"median_ns", "Median", ColumnKind::kDuration, "Half of the kernels are shorter"},
     {"min_ns", "Least", ColumnKind::kDuration, "The shortest"},
-    {"max_ns", "Longest", ColumnKind::kDuration, "The longest; opening the row leads to it"},
+    {"max_ns", "Longest", ColumnKind::kDuration, "The longest one; open the row to see it"},
     {"blocks", "Blocks", ColumnKind::kCount, "Thread blocks of a launch, mean"},
     {"block_threads", "Threads", ColumnKind::kCount, "Threads of a block, mean"},
     {"blocks_per_sm", "Blocks / SM", ColumnKind::kNumber,
-     "Blocks over the multiprocessors of the device: below 1 a launch leaves some without work"},
+     "Blocks per multiprocessor: below 1, some multiprocessors are idle"},
     {"bytes_per_s", "Achieved B/s", ColumnKind::kByteRate, "Bytes moved per second, if recorded"},
-    {"flop_per_s", "Achieved FLOP/s", ColumnKind::kFlopRate,
-     "Operations over time, where the recording says them"},
+    {"flop_per_s", "Achieved FLOP/s", ColumnKind::kFlopRate, "Operations per second, if recorded"},
 });
 
 struct Group {
@@ -184,15 +182,15 @@ LinkedTable launches(const trace::Trace& trace, const analyzer::Analysis& analys
     out.keys.push_back(name);
   }
   out.docs = {"Name of the kernel",
-              "Kernels whose launching call is in the trace",
-              "Their durations added up",
+              "Kernels with a recorded launch call",
+              "Total duration",
               "Mean duration of a kernel",
               "Half of the kernels are shorter",
               "Mean time from the end of the call to the start of the kernel",
               "Half of the kernels waited less",
-              "The longest that one waited",
-              "From the start of the call to the start of the kernel, where the stream was empty",
-              "Launches that met an empty stream",
+              "Longest wait",
+              "From the start of the call to the start of the kernel, on an empty stream",
+              "Launches on an empty stream",
               "Mean duration of the call",
               "Half of the calls were shorter"};
   return out;
@@ -212,11 +210,11 @@ LinkedTable make_kernel_table(const trace::Trace& trace, const analyzer::Analysi
   LinkedTable out;
   bool by_name = grouping == KernelGrouping::kName;
   out.table.id = by_name ? "kernels" : "kernel-families";
-  out.table.title = by_name ? "Kernels" : "Families of kernels";
-  out.table.note = steps
-                       ? fmt::format("Over {} steady steps of all devices; kernel time {} a step.",
-                                     format_count(steps), format_duration(all / steps))
-                       : fmt::format("Over the whole trace; kernel time {}.", format_duration(all));
+  out.table.title = by_name ? "Kernels" : "Kernel families";
+  out.table.note =
+      steps ? fmt::format("Over {} steady steps of all devices; kernel time {} per step.",
+                          format_count(steps), format_duration(all / steps))
+            : fmt::format("Over the whole trace; kernel time {}.", format_duration(all));
   for (const ColumnText& column : kColumns) {
     out.table.columns.push_back({column.id, column.label, column.kind});
     out.docs.push_back(column.doc);

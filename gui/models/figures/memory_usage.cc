@@ -61,23 +61,23 @@ LinkedTable growth_table(const std::vector<MemoryUsage::Series>& all,
                          const std::vector<Growth>& growths) {
   LinkedTable out;
   out.table.id = "memory-growth";
-  out.table.title = "Counters of memory";
+  out.table.title = "Memory counters";
   out.table.note =
-      "Change is over the steady steps, from the end of the first to that of the last.";
+      "Change over the steady steps, from the end of the first to the end of the last.";
   out.table.columns = {{"counter", "Counter", ColumnKind::kText},
                        {"peak", "Peak", ColumnKind::kBytes},
                        {"peak_at_ns", "Peak at", ColumnKind::kDuration},
                        {"first", "After the first step", ColumnKind::kBytes},
-                       {"last", "After the last", ColumnKind::kBytes},
+                       {"last", "After the last step", ColumnKind::kBytes},
                        {"per_step", "Change per step", ColumnKind::kBytes},
                        {"verdict", "Grows", ColumnKind::kText}};
   out.docs = {"As recorded",
               "Largest sample",
-              "When, since the start of the recording",
+              "Time since the start of the recording",
               "Level at the end of the first steady step",
               "Level at the end of the last steady step",
               "Mean change from one steady step to the next",
-              "yes: it ends more than 2 % higher than it began"};
+              "yes: it ends over 2 % higher than it began"};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Growth& growth = growths[i];
     bool known = growth.steps > 1;
@@ -98,14 +98,14 @@ LinkedTable step_peaks(const std::vector<MemoryUsage::Series>& all, const analyz
   LinkedTable out;
   out.table.id = "memory-steps";
   out.table.title = "Peaks by step";
-  out.table.note = "Largest sample between the start and the end of the step on the host.";
+  out.table.note = "Largest sample between start and end of the step on the host.";
   out.table.columns = {{"steady", "Step", ColumnKind::kText}, {"step", "Number", ColumnKind::kRaw}};
-  out.docs = {"steady, or left out of figures", "As the program counts"};
+  out.docs = {"steady, or excluded", "As counted by the program"};
   for (const MemoryUsage::Series& series : all)
     out.table.columns.push_back({series.title, series.title, ColumnKind::kBytes});
   for (std::uint32_t s = 0; s < steps.all.size(); ++s) {
     const analyzer::Step& step = steps.all[s];
-    std::vector<Cell> row{std::string(step.steady ? "steady" : "left out"), step.number};
+    std::vector<Cell> row{std::string(step.steady ? "steady" : "excluded"), step.number};
     bool any = false;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const trace::CounterSeries& series = all[i].lane.series();
@@ -153,8 +153,7 @@ LinkedTable allocation_table(const trace::Trace& trace, const analyzer::Analysis
   out.table.id = "allocations";
   out.table.title = "Allocations";
   out.table.note =
-      "Over the whole trace, all threads. A caching allocator should have none in "
-      "steady steps.";
+      "Over the whole trace, all threads. With a caching allocator, steady steps should have none.";
   out.table.columns = {{"call", "Call", ColumnKind::kText},
                        {"kind", "Does", ColumnKind::kText},
                        {"count", "Count", ColumnKind::kCount},
@@ -167,10 +166,10 @@ LinkedTable allocation_table(const trace::Trace& trace, const analyzer::Analysis
               "Allocates or frees",
               "Calls",
               "Over all steps of the trace",
-              "Their durations added up",
+              "Total duration",
               "Mean duration",
-              "The longest; opening the row leads to it",
-              "As the calls say"};
+              "The longest one; open the row to see it",
+              "As recorded by the calls"};
   double steps = static_cast<double>(analysis.steps.all.size());
   std::vector<analyzer::DurationSummary> sums = values.finish();
   for (std::size_t g = 0; g < sums.size(); ++g) {
@@ -241,9 +240,8 @@ MemoryUsage make_memory_usage(const trace::Trace& trace, const analyzer::Analysi
                    });
   if (out.series.empty())
     out.missing =
-        "No counter of memory is in this trace. `headway record` samples memory of the device and "
-        "of "
-        "processes; PyTorch's profiler does with profile_memory=True.";
+        "This trace has no memory counter. `headway record` samples device and process memory; "
+        "PyTorch's profiler needs profile_memory=True.";
   std::vector<Growth> growths;
   for (const MemoryUsage::Series& series : out.series)
     growths.push_back(growth_of(series.lane, analysis.steps));

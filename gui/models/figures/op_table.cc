@@ -106,10 +106,11 @@ OpTable make_op_table(const trace::Trace& trace, const analyzer::Analysis& analy
     return a.total != b.total ? a.total > b.total : a.name < b.name;
   });
   table.basis =
-      table.steps ? fmt::format("Mean over {} steady steps of all devices; device time {} a step.",
-                                table.steps, format_duration(table.total / table.steps))
-                  : fmt::format("Over the whole trace, as it has no steady steps; device time {}.",
-                                format_duration(table.total));
+      table.steps
+          ? fmt::format("Mean over {} steady steps of all devices; device time {} per step.",
+                        table.steps, format_duration(table.total / table.steps))
+          : fmt::format("Over the whole trace, as it has no steady steps; device time {}.",
+                        format_duration(table.total));
   return table;
 }
 
@@ -141,24 +142,22 @@ LinkedTable linked_table(const OpTable& table) {
     out.table.columns.push_back({id, label, kind});
     out.docs.push_back(doc);
   };
-  column("name", "Name", ColumnKind::kText,
-         "Op of the model, its type, or name of the kernel or copy");
-  column("type", "Type", ColumnKind::kText, "Kind of op, where the program says it");
-  column("module", "Module", ColumnKind::kText, "Part of the model that it belongs to");
-  column("phase", "Phase", ColumnKind::kText, "Phase of the step it runs in");
+  column("name", "Name", ColumnKind::kText, "Model op, op type, or name of the kernel or copy");
+  column("type", "Type", ColumnKind::kText, "Kind of op, if recorded");
+  column("module", "Module", ColumnKind::kText, "Part of the model");
+  column("phase", "Phase", ColumnKind::kText, "Phase of the step");
   // Without steps the same columns are over the whole trace.
   column(steps ? "ns_per_step" : "total_ns", steps ? "Time / step" : "Time", ColumnKind::kDuration,
-         "Device time; per steady step and device where there are steps");
-  column("share", "Share", ColumnKind::kPercent, "Share of the time of all lines of this table");
+         "Device time, per steady step and device if the trace has steps");
+  column("share", "Share", ColumnKind::kPercent, "Share of the table's total time");
   column(steps ? "count_per_step" : "count", steps ? "Count / step" : "Count", ColumnKind::kNumber,
-         "Device ops; per steady step and device where there are steps");
+         "Device ops, per steady step and device if the trace has steps");
   column("mean_ns", "Mean", ColumnKind::kDuration, "Mean duration of a device op");
-  column("max_ns", "Longest", ColumnKind::kDuration,
-         "Longest device op; opening the line leads to it");
+  column("max_ns", "Longest", ColumnKind::kDuration, "Longest device op; open the line to see it");
   column("bytes_per_s", "Achieved B/s", ColumnKind::kByteRate,
-         "Bytes moved over device time, where bytes are known");
+         "Bytes moved per device time, if known");
   column("flop_per_s", "Achieved FLOP/s", ColumnKind::kFlopRate,
-         "Operations over device time, where they are known");
+         "Operations per device time, if known");
   std::int64_t over = std::max<std::int64_t>(1, table.steps);
   for (const OpLine& line : table.lines) {
     out.table.rows.push_back({line.name, line.type, line.module, line.phase, line.total.ns / over,

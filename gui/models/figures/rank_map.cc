@@ -28,14 +28,14 @@ constexpr double kStandsOut = 0.02;
 constexpr std::int64_t kLeastContrast = 20;
 
 constexpr auto kMetrics = std::to_array<RankMetricInfo>({
-    {RankMetric::kStep, "Time of the step", "From the end of the step before to its end"},
+    {RankMetric::kStep, "Step time", "From the end of the previous step to its end"},
     {RankMetric::kWait, "Waiting for other ranks",
-     "In collectives, until the last rank arrived, with nothing else to do"},
-    {RankMetric::kCommunication, "Communication", "Transfer and waiting that nothing hid"},
+     "In collectives, until the last rank arrives, with no other work"},
+    {RankMetric::kCommunication, "Communication", "Exposed transfer and waiting"},
     {RankMetric::kCompute, "Computing", "Kernels other than communication"},
-    {RankMetric::kInput, "Waiting for input", "The device has nothing to do as a batch is missing"},
+    {RankMetric::kInput, "Waiting for input", "The device idles because a batch is missing"},
     {RankMetric::kHost, "Held up by the host",
-     "Launch gaps, synchronisation, allocation and the like"},
+     "Launch gaps, synchronisation, allocation and similar"},
 });
 
 std::shared_ptr<const JobAnalysis> join_ranks(const trace::Trace& trace,
@@ -153,12 +153,11 @@ std::string describe(const RankMap& map) {
   std::size_t worst =
       static_cast<std::size_t>(std::max_element(times.begin(), times.end()) - times.begin());
   if (map.stragglers.empty()) {
-    text = fmt::format("No {} stands out: in every step their own times are within {}.", what,
-                       format_percent(kStandsOut));
+    text = fmt::format("No {} stands out: in every step their own times differ by at most {}.",
+                       what, format_percent(kStandsOut));
   } else {
     text = fmt::format(
-        "In {} of {} steps one {} has more to do than the others, most often {} "
-        "({} times).",
+        "In {} of {} steps, one {} has more work than the others, most often {} ({} times).",
         map.stragglers.size(), map.steps.size(), what, map.rows[worst].label, times[worst]);
   }
   if (map.job && !map.job->roles.empty()) {
@@ -167,7 +166,7 @@ std::string describe(const RankMap& map) {
       text += fmt::format(" The others wait for {} for {} a step{}.",
                           analyzer::rank_label(map.job->ranks[map.job->critical]),
                           format_duration(role.caused_wait),
-                          role.cause ? fmt::format(", as it spends {} more on: {}",
+                          role.cause ? fmt::format(", because it spends {} more on: {}",
                                                    format_duration(role.cause->excess_per_step),
                                                    analyzer::info(role.cause->time_class).label)
                                      : std::string());
@@ -283,15 +282,15 @@ LinkedTable rank_summary_table(const trace::Trace& trace, const analyzer::Analys
   }
   out.docs = {"Rank",
               "Machine",
-              "The device that its steps are judged by",
+              "The device that defines its steps",
               "Mean steady step",
               "Kernels other than communication",
-              "Communication that nothing hid, waits left out",
-              "Time in which it waited for other ranks with nothing else to do",
-              "What the median other rank waits while this one is last",
-              "Share of synchronising collectives for which all others waited for it",
-              "The class of which it spends more than the median rank when it is last",
-              "Mean of its start after the earliest rank's"};
+              "Exposed communication, without waits",
+              "Time spent waiting for other ranks, with no other work",
+              "The median other rank's wait while this one is last",
+              "Share of synchronising collectives in which all others waited for it",
+              "Class with the largest excess over the median rank when it is last",
+              "Mean delay after the earliest rank's start"};
   return out;
 }
 
@@ -304,15 +303,15 @@ LinkedTable straggler_table(const RankMap& map, const analyzer::Analysis& analys
   out.table.columns = {{"cause", "Because of", ColumnKind::kText},
                        {"step", "Step", ColumnKind::kRaw},
                        {"who", map.of_devices ? "Device" : "Rank", ColumnKind::kText},
-                       {"excess_ns", "Own time more", ColumnKind::kDuration},
+                       {"excess_ns", "Excess own time", ColumnKind::kDuration},
                        {"cause_ns", "of it", ColumnKind::kDuration},
                        {"step_ns", "Its step", ColumnKind::kDuration}};
-  out.docs = {"The class that is most above that of the median of the others",
-              "As the program counts",
-              "The one with most time of its own: not communication",
-              "Its own time over that of the median of the others",
-              "What the class is of that",
-              "How long the step took there"};
+  out.docs = {"Class with the largest excess over the others' median",
+              "As counted by the program",
+              "The one with most own time (without communication)",
+              "Its own time minus the median of the others",
+              "The class's share of this excess",
+              "Step time there"};
   for (const Straggler& one : map.stragglers) {
     const RankCell& cell = *map.rows[one.row].cells[one.column];
     out.table.rows.push_back({one.cause ? std::string(analyzer::info(*one.cause).label)

@@ -175,7 +175,7 @@ LinkedTable table_of(const std::vector<Group>& groups, const std::vector<Rooflin
                      const std::vector<std::size_t>& point_of_group, DurationNs all) {
   LinkedTable out;
   out.table.id = "roofline";
-  out.table.title = "Achieved and possible";
+  out.table.title = "Achieved and possible rates";
   out.table.columns = {{"name", "Name", ColumnKind::kText},
                        {"time_ns", "Time", ColumnKind::kDuration},
                        {"share", "Share", ColumnKind::kPercent},
@@ -186,11 +186,11 @@ LinkedTable table_of(const std::vector<Group>& groups, const std::vector<Rooflin
                        {"attained", "Of the roof", ColumnKind::kPercent}};
   out.docs = {"Op, type of op or kernel",
               "Device time over the steady steps",
-              "Of the time of all kernels",
+              "Share of all kernel time",
               "Operations per byte of memory moved",
-              "Operations over time, where the recording says them",
-              "Bytes over time, where the recording says them",
-              "What limits at this intensity: the memory or the arithmetic",
+              "Operations per second, if recorded",
+              "Bytes per second, if recorded",
+              "The limit at this intensity: memory or arithmetic",
               "Achieved rate over the roof at this intensity"};
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Group& group = groups[g];
@@ -215,18 +215,18 @@ void describe(Roofline& out, const trace::Trace& trace, trace::DeviceId busiest)
                            display_text(device.name, 60));
   if (out.points.empty()) {
     out.missing =
-        "The recording does not say how many bytes and operations its kernels need, so what they "
-        "achieve cannot be set against what the device could do.\n\nNsight Systems and PyTorch's "
-        "profiler do not record them; a program that describes its ops (bytes and flops of "
-        "headway.device_op, docs/reference/nvtx-conventions.md) does, as headway-train.";
+        "The recording has no byte and operation counts of kernels, so their rates cannot be "
+        "compared with the device's peaks.\n\nNsight Systems and PyTorch's profiler do not record "
+        "them. A program can describe its ops (bytes and flops of headway.device_op, "
+        "docs/reference/nvtx-conventions.md), as headway-train does.";
     return;
   }
   out.text = fmt::format(
-      "Bytes and operations are known for {} of the kernel time; the rest is not drawn.",
+      "Bytes and operations are known for {} of the kernel time; the rest is not shown.",
       format_percent(out.known));
   if (out.peaks.empty() || out.bandwidth <= 0)
     out.text +=
-        fmt::format(" The {} of {} {} not known, so there is no roof to compare with.",
+        fmt::format(" The {} of {} {} unknown, so there is no roof to compare with.",
                     out.peaks.empty() && out.bandwidth <= 0
                         ? "peak rates"
                         : (out.peaks.empty() ? "peak rate of arithmetic" : "memory bandwidth"),
@@ -245,7 +245,8 @@ Roofline make_roofline(const trace::Trace& trace, const analyzer::Analysis& anal
   visit_ops(trace, analysis, Scope::kSteady, [&](trace::DeviceOpId op) { gatherer.add(op); });
   std::vector<Group> groups = gatherer.finish();
   if (groups.empty()) {
-    out.missing = "No kernels were recorded, so there is nothing to set against a device's peaks.";
+    out.missing =
+        "No kernels were recorded, so there is nothing to compare with the device's peaks.";
     return out;
   }
   std::uint16_t architecture = 0;
@@ -270,7 +271,7 @@ Roofline make_roofline(const trace::Trace& trace, const analyzer::Analysis& anal
   describe(out, trace, gatherer.busiest());
   out.table = table_of(groups, out.points, point_of_group, all);
   out.table.table.note =
-      fmt::format("Shares are of the {} that kernels took.", format_duration(all));
+      fmt::format("Shares are of the total kernel time of {}.", format_duration(all));
   return out;
 }
 

@@ -179,15 +179,15 @@ std::shared_ptr<const LinkedTable> row_statistics(const TimelineModel& model, In
                          {"median_ns", "Median", ColumnKind::kDuration},
                          {"longest_ns", "Longest", ColumnKind::kDuration},
                          {"names", "Most time in", ColumnKind::kText}};
-  made->docs = {"The row of the timeline",
-                "Time of the range in which the row has any event; what overlaps counts once",
+  made->docs = {"Timeline row",
+                "Time in which the row has any event; overlaps count once",
                 "Busy time as a share of the range",
                 "The rest of the range",
-                "Events that reach into the range",
-                "Mean duration of these events, with what of them lies outside of the range",
+                "Events overlapping the range",
+                "Mean duration of these events, including parts outside the range",
                 "Half of them are shorter",
-                "The longest of them; a double click leads there",
-                "Names with most time in the range, without what is nested in them"};
+                "The longest one; double-click to see it",
+                "Names with most time in the range, without nested events"};
   for (std::size_t i = 0; i < model.rows.size() && !when.empty(); ++i) {
     if (cancelled && cancelled->load()) return nullptr;
     if (model.rows[i].lanes.empty() || model.rows[i].kind == RowKind::kPredicted) continue;

@@ -49,7 +49,7 @@ void explain(StepOutlier& outlier, const StepChart& chart, const analyzer::Class
     outlier.grown = c;
   }
   if (!outlier.grown) {
-    outlier.reason = "no class grew: the trace does not tell why";
+    outlier.reason = "no class grew: the cause is not recorded";
     return;
   }
   const analyzer::TimeClassInfo& info = analyzer::info(*outlier.grown);
@@ -82,7 +82,7 @@ StepSpread spread_of(const StepChart& chart) {
                                   spread.steps, format_duration(spread.p50),
                                   format_duration(spread.p90), format_duration(spread.most));
   if (lengths.size() < kLeastSteps) {
-    spread.text = range + ". Too few to tell outliers: record at least five steady steps.";
+    spread.text = range + ". Too few to detect outliers: record at least five steady steps.";
     return spread;
   }
   double deviation = kMadToDeviation * median_absolute_deviation(lengths);
@@ -116,14 +116,13 @@ LinkedTable outlier_table(const StepChart& chart, const StepSpread& spread) {
   LinkedTable out;
   out.table.id = "step-outliers";
   out.table.title = "Outliers";
-  out.table.columns = {{"reason", "Why it was slow", ColumnKind::kText},
+  out.table.columns = {{"reason", "Reason", ColumnKind::kText},
                        {"step", "Step", ColumnKind::kRaw},
                        {"length_ns", "Length", ColumnKind::kDuration},
                        {"excess_ns", "Over the median", ColumnKind::kDuration},
                        {"excess", "", ColumnKind::kPercent}};
-  out.docs = {"The class of time that grew most against its median", "As the program counts",
-              "On the device", "Length less the median step",
-              "The same, as a share of the median step"};
+  out.docs = {"Class that grew most over its median", "As counted by the program", "On the device",
+              "Step time minus the median step", "The same, as a share of the median step"};
   for (const StepOutlier& outlier : spread.outliers) {
     const StepBar& bar = chart.bars[outlier.bar];
     out.table.rows.push_back({outlier.reason, bar.number, bar.length().ns, outlier.excess.ns,

@@ -34,14 +34,14 @@ void add_verdict(Summary& summary, const trace::Trace& trace, const Analysis& an
   const Finding* worst = analysis.findings.empty() ? nullptr : &analysis.findings.front();
   if (worst && worst->status == Status::kFound) {
     const double share = worst->predicted ? worst->predicted->share : worst->share_of_step;
-    summary.headline = fmt::format("{}: {}{} of each step can be won back", worst->title,
+    summary.headline = fmt::format("{}: {}{} of each step can be saved", worst->title,
                                    worst->predicted ? "" : "up to ", format_percent(share));
     summary.verdict = display_text(worst->claim, 600);
     return;
   }
   summary.verdict = display_text(analyzer::verdict(trace, analysis), 600);
   summary.headline = summary.verdict.find("Cannot tell") != std::string::npos
-                         ? "Cannot tell what holds the step back"
+                         ? "Cannot tell what limits the step"
                          : "Nothing worth fixing";
 }
 
@@ -59,7 +59,7 @@ void add_steps(Summary& summary, const Analysis& analysis) {
   if (const std::optional<double> per_s = analysis.samples_per_s())
     rate = " · " + analyzer::samples_per_s_text(*per_s);
   summary.figures.push_back({"Step cost", format_duration(analysis.step_cost.per_step()),
-                             fmt::format("over {} with what lies between steps{}",
+                             fmt::format("over {} including time between steps{}",
                                          format_duration(analysis.step_cost.stretch), rate)});
   summary.figures.push_back(
       {"Typical step", format_duration(analysis.step_cost.typical),
@@ -67,7 +67,7 @@ void add_steps(Summary& summary, const Analysis& analysis) {
   std::size_t dropped = analysis.steps.all.size() - analysis.steps.steady.size();
   summary.figures.push_back({"Steady steps",
                              format_count(static_cast<std::int64_t>(durations.size())),
-                             dropped ? fmt::format("{} left out · {}", dropped, note) : note});
+                             dropped ? fmt::format("{} excluded · {}", dropped, note) : note});
 }
 
 /// Who the job is, and which rank everything else is about.
@@ -140,9 +140,9 @@ std::optional<Waterfall> waterfall_of(const trace::Trace& trace, const Analysis&
   waterfall.total = steps ? "Step cost" : "Total";
   waterfall.title =
       steps
-          ? fmt::format("Where the time of a step went on {} ({}; {} steps and what lies between)",
-                        who, format_duration(waterfall.length), format_count(slowest->steady_steps))
-          : fmt::format("Where the time of {} went ({})", who, format_duration(waterfall.length));
+          ? fmt::format("Step time by class on {} ({}; {} steps including time between them)", who,
+                        format_duration(waterfall.length), format_count(slowest->steady_steps))
+          : fmt::format("Time of {} by class ({})", who, format_duration(waterfall.length));
   return waterfall;
 }
 

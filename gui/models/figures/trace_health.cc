@@ -40,19 +40,18 @@ std::string count(std::size_t n) {
 }
 
 HealthSection doubts(const analyzer::Analysis& analysis) {
-  HealthSection section{"What to know before trusting the figures", {}};
+  HealthSection section{"Doubts: read before trusting the figures", {}};
   for (const analyzer::Doubt& doubt : analysis.doubts) {
     if (section.lines.size() == kMostLines) break;
     section.lines.push_back({level_of(doubt.severity), display_text(doubt.text, 600), {}, {}, {}});
   }
   if (section.lines.empty())
-    section.lines.push_back(
-        {HealthLevel::kGood, "Nothing: no doubt and no loss is known.", {}, {}, {}});
+    section.lines.push_back({HealthLevel::kGood, "No known doubt or loss.", {}, {}, {}});
   return section;
 }
 
 HealthSection losses(const trace::Trace& trace) {
-  HealthSection section{"Losses: what was dropped, repaired or set aside", {}};
+  HealthSection section{"Losses: dropped, repaired or discarded data", {}};
   for (const trace::LossCount& loss : trace.losses) {
     if (section.lines.size() == kMostLines) break;
     section.lines.push_back({level_of(loss.severity),
@@ -64,7 +63,7 @@ HealthSection losses(const trace::Trace& trace) {
   std::size_t counters = trace::loss_declarations().size();
   if (section.lines.empty())
     section.lines.push_back({HealthLevel::kGood,
-                             fmt::format("Nothing: all {} loss counters are at zero.", counters),
+                             fmt::format("None: all {} loss counters are zero.", counters),
                              {},
                              {},
                              {}});
@@ -72,7 +71,7 @@ HealthSection losses(const trace::Trace& trace) {
 }
 
 HealthSection audit(const analyzer::Analysis& analysis) {
-  HealthSection section{"Audit: what the events say of each other", {}};
+  HealthSection section{"Audit: consistency of the events", {}};
   std::size_t fine = 0;
   std::string names;
   for (const analyzer::AuditCheck& check : analyzer::audit_checks()) {
@@ -143,21 +142,19 @@ void add_device_coverage(Coverage& cover, const trace::Trace& trace,
     if (ops.flops[i] > 0 && ops.bytes[i] > 0) measured += length;
   }
   if (ops.size() == 0) return;
-  cover.share("Device ops whose launching call is known",
+  cover.share("Device ops with a recorded launch call",
               static_cast<double>(launched) / static_cast<double>(ops.size()),
-              "Without the call, gaps on the device cannot be explained: record CUDA API calls too "
+              "Gaps on the device cannot be explained without the call: record CUDA API calls too "
               "(nsys: --trace=cuda).");
-  cover.share("Device time that belongs to a range or op of the model", ratio(attributed, all),
-              "Mark ops with NVTX ranges, or record with the framework's profiler, so that time "
-              "has names.");
-  cover.share(
-      "Device time with known bytes and operations", ratio(measured, all),
-      "Only then can it be set against the device's peaks. Programs that describe their ops "
-      "say it (docs/reference/nvtx-conventions.md).");
+  cover.share("Device time within a model range or op", ratio(attributed, all),
+              "Mark ops with NVTX ranges, or use the framework's profiler, to name this time.");
+  cover.share("Device time with known bytes and operations", ratio(measured, all),
+              "Needed for comparison with the device's peaks. Programs can describe their ops "
+              "(docs/reference/nvtx-conventions.md).");
 }
 
 HealthSection coverage(const trace::Trace& trace, const analyzer::Analysis& analysis) {
-  HealthSection section{"What was recorded, and what was not", {}};
+  HealthSection section{"Recorded and missing data", {}};
   Coverage cover(section);
   std::size_t steps = analysis.steps.all.size();
   std::size_t steady = analysis.steps.steady.size();
@@ -171,7 +168,7 @@ HealthSection coverage(const trace::Trace& trace, const analyzer::Analysis& anal
   cover.kind("Device ops (kernels, copies, sets)", trace.device_ops.size(),
              "Record on a machine with a GPU, with CUDA tracing on.");
   cover.kind("Calls to the device's API", trace.calls.size(),
-             "Without them it cannot be told whether the host or the device waits.");
+             "Needed to tell whether the host or the device waits.");
   cover.kind("Ranges (NVTX, framework ops)", trace.ranges.size(),
              "Mark steps, phases and ops with NVTX, or record with the framework's profiler.");
   add_device_coverage(cover, trace, analysis);
@@ -182,33 +179,33 @@ HealthSection coverage(const trace::Trace& trace, const analyzer::Analysis& anal
     stages += info.kind >= trace::RangeKind::kBatch && info.kind <= trace::RangeKind::kCollate;
   }
   cover.kind("Waits for a batch", waits,
-             "Mark them, or record with PyTorch's profiler, to tell waiting for input from other "
-             "host work.");
+             "Mark them, or use PyTorch's profiler, to separate input waits from other host work.");
   cover.kind("Stages of the input pipeline", stages,
-             "Mark reading, decoding, augmenting and collating to see which one limits.");
+             "Mark reading, decoding, augmenting and collating to find the limiting stage.");
   cover.kind("Collectives with their communicator", trace.collectives.size(),
-             "Of one device there are none; of several, record NCCL's NVTX ranges (NCCL 2.19 and "
+             "A single device has none; for several, record NCCL's NVTX ranges (NCCL 2.19 and "
              "later) or PyTorch's distributed profiler.");
   cover.kind("Nodes of the model's graph", trace.graph_ops.size(),
-             "Needed to see chains of ops that could be fused; the framework's ops stand in.");
+             "Needed to find op chains to fuse; the framework's ops are a substitute.");
   cover.kind("Counter series", trace.counters.size(),
              "`headway record` samples processors, memory, disks and the GPU; other profilers need "
              "an option.");
   cover.kind("Settings of the program", trace.settings.size(),
-             "Advice can name current values only where the program says them.");
+             "Needed for advice with current values.");
   return section;
 }
 
 HealthSection cost(const trace::Trace& trace, const analyzer::Analysis& analysis) {
-  HealthSection section{"Clock, and what recording cost", {}};
+  HealthSection section{"Clock and recording overhead", {}};
   std::string_view clock = trace.meta_value(meta::kClock);
-  section.lines.push_back({HealthLevel::kInfo,
-                           "Clock",
-                           clock.empty() ? "not said" : display_text(clock, 60),
-                           clock.empty() ? "The recording does not say which clock stamped it; "
-                                           "times of one file are taken as comparable."
-                                         : "",
-                           {}});
+  section.lines.push_back(
+      {HealthLevel::kInfo,
+       "Clock",
+       clock.empty() ? "not said" : display_text(clock, 60),
+       clock.empty()
+           ? "The recording does not name its clock; times within one file are assumed comparable."
+           : "",
+       {}});
   if (analysis.job) {
     const analyzer::Clocks& clocks = analysis.job->clocks;
     bool fine = clocks.all_aligned();
@@ -232,24 +229,21 @@ HealthSection cost(const trace::Trace& trace, const analyzer::Analysis& analysis
     section.lines.push_back({share > 0.02 ? HealthLevel::kDoubt : HealthLevel::kGood,
                              "Recording, on the busiest thread",
                              format_percent(share),
-                             fmt::format("{} ns for each begin or end of a range, measured on this "
-                                         "machine when recording began.",
+                             fmt::format("{} ns per begin or end of a range, measured on this "
+                                         "machine when the recording began.",
                                          per_event),
                              {}});
   }
   if (std::int64_t cpu = number_of(trace.meta_value(meta::kRecorderCpuNs)); cpu > 0)
-    section.lines.push_back({HealthLevel::kInfo,
-                             "Processor time of the recorder beside it",
-                             format_duration({cpu}),
-                             {},
-                             {}});
+    section.lines.push_back(
+        {HealthLevel::kInfo, "The recorder's own processor time", format_duration({cpu}), {}, {}});
   std::array<DurationNs, 5> overheads{};
   for (const trace::Overhead& one : trace.overheads)
     overheads[std::min<std::size_t>(4, static_cast<std::size_t>(one.kind))] +=
         one.interval.length();
   static constexpr std::array kKinds = {
       "Other overhead of CUDA", "Loading and compiling device code", "The profiler's own work",
-      "Full launch queues", "Resources made on first use"};
+      "Full launch queues", "Resources created on first use"};
   for (std::size_t k = 0; k < overheads.size(); ++k) {
     if (overheads[k].ns > 0)
       section.lines.push_back(
@@ -261,17 +255,17 @@ HealthSection cost(const trace::Trace& trace, const analyzer::Analysis& analysis
     double share = ratio(time, partition.per_steady_step.total());
     section.lines.push_back(
         {share > kMostUnknown ? HealthLevel::kDoubt : HealthLevel::kInfo,
-         fmt::format("Device waits for the profiler ({})",
+         fmt::format("Device idle because of the profiler ({})",
                      display_text(analyzer::partition_label(trace, partition), 60)),
          fmt::format("{} a step · {}", format_duration(time), format_percent(share)),
-         "Without the profiler a step would be shorter by up to that much.",
+         "Without the profiler, a step would be up to this much shorter.",
          {}});
   }
   return section;
 }
 
 HealthSection origin(const trace::Trace& trace) {
-  HealthSection section{"Where the trace is from", {}};
+  HealthSection section{"Origin of the trace", {}};
   auto line = [&](const char* what, std::string value) {
     if (!value.empty())
       section.lines.push_back({HealthLevel::kInfo, what, std::move(value), {}, {}});
@@ -284,7 +278,7 @@ HealthSection origin(const trace::Trace& trace) {
   line("Length", format_duration(trace.end - TimeNs{}));
   line("Ended in order", trace.complete              ? "yes"
                          : said(meta::kLive).empty() ? "no: it was cut"
-                                                     : "not yet: it still runs");
+                                                     : "not yet: still running");
   line("Made by", said(meta::kProducer));
   line("Version", said(meta::kToolVersion));
   line("Imported from", said(meta::kSourceFile));
@@ -303,7 +297,7 @@ HealthSection origin(const trace::Trace& trace) {
                                             : "";
     line("Process", fmt::format("{} · {}{}{}{}", process.pid,
                                 process.name.empty() ? "unnamed" : display_text(process.name, 60),
-                                process.injected ? "" : " · seen from outside only",
+                                process.injected ? "" : " · recorded from outside only",
                                 ended.empty() ? "" : " · ", ended));
   }
   if (trace.processes.size() > 20)
@@ -337,11 +331,12 @@ TraceHealth make_trace_health(const trace::Trace& trace, const analyzer::Analysi
     return fmt::format("{} {}", n, n == 1 ? one : many);
   };
   health.headline =
-      lost       ? fmt::format("Data is missing: {}{}. Read below what that does to the figures.",
-                               things(lost, "loss", "losses"),
+      lost ? fmt::format("Data is missing: {}{}. See below for the effect on the figures.",
+                         things(lost, "loss", "losses"),
                          doubtful ? " and " + things(doubtful, "doubt", "doubts") : "")
-      : doubtful ? fmt::format("The trace is whole, with {}.", things(doubtful, "doubt", "doubts"))
-                 : "The trace is whole, and nothing in it is in doubt.";
+      : doubtful
+          ? fmt::format("The trace is complete, with {}.", things(doubtful, "doubt", "doubts"))
+          : "The trace is complete, without doubts.";
   return health;
 }
 

@@ -153,8 +153,8 @@ FlameGraph make_flame_graph(const trace::Trace& trace, const analyzer::Analysis&
   FlameGraph graph = builder.finish();
   graph.steps = steps;
   const char* what = weight == FlameWeight::kHost ? "Host time by thread and range"
-                                                  : "Device time by the ranges that launched it";
-  graph.basis = steps ? fmt::format("{}, over {} steady steps: {} a step", what, steps,
+                                                  : "Device time by launching range";
+  graph.basis = steps ? fmt::format("{}, over {} steady steps: {} per step", what, steps,
                                     format_duration(graph.nodes[0].total / steps))
                       : fmt::format("{}, over the whole trace: {}", what,
                                     format_duration(graph.nodes[0].total));

@@ -96,12 +96,11 @@ void require_room(const std::filesystem::path& path, std::int64_t room) {
   // A little less than what fits: events are denser in some places.
   Interval stretch = extent->middle(std::min(1.0, 0.8 * usable / need));
   throw TooLarge(
-      fmt::format(
-          "{}: holds {} events; opening all of them needs about {}, and {} are free. "
-          "Open a stretch of it: --load-range {} (of {}), or use a machine with more memory.",
-          path.string(), format_count(extent->events),
-          format_bytes(static_cast<std::int64_t>(need)), format_bytes(room), stretch_text(stretch),
-          stretch_text(extent->span())),
+      fmt::format("{}: holds {} events; opening all of them needs about {}, but {} are free. Open "
+                  "a time range: --load-range {} (of {}), or use a machine with more memory.",
+                  path.string(), format_count(extent->events),
+                  format_bytes(static_cast<std::int64_t>(need)), format_bytes(room),
+                  stretch_text(stretch), stretch_text(extent->span())),
       stretch);
 }
 

@@ -87,7 +87,7 @@ std::unique_ptr<analyzer::JobReport> analyse(const trace::Trace& trace,
                                              const ProgressCallback& progress,
                                              analyzer::Analysis& analysis) {
   if (trace.event_count() == 0) {
-    analysis.doubts.push_back({"loss", "The trace has no events: nothing that ran was recorded."});
+    analysis.doubts.push_back({"loss", "The trace has no events."});
     return nullptr;
   }
   analyzer::AnalysisOptions with_progress = options;

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 bool TraceNotes::read(Book& book, const fs::path& file, std::string& trouble) {
   try {
     if (std::size_t left_out = book.notes.unite(file)) {
-      trouble = fmt::format("{} lines of {} could not be read and were left out.", left_out,
+      trouble = fmt::format("{} lines of {} could not be read and were skipped.", left_out,
                             file.string());
     }
     return true;
@@ -109,7 +109,7 @@ std::string TraceNotes::save(Book& book) {
     try {
       book.notes.save(file);
       if (file != book.own) return "";
-      return fmt::format("There is no writing beside the trace: the notes are kept in {}.",
+      return fmt::format("The trace's folder is not writable: notes are saved in {}.",
                          file.string());
     } catch (const Error& error) {
       trouble = error.what();

@@ -58,9 +58,8 @@ ReadTrace read_file(const TraceSource& source, const fs::path& file, std::int64_
   if (!unfinished) read.keep_as = key;
   if (!damage.empty()) {
     read.trace.losses.push_back({"cache_damaged", "info",
-                                 "The cache of this trace was not usable and was thrown away (" +
-                                     damage +
-                                     "); the trace was read from its file, nothing is missing",
+                                 "The trace cache was invalid and was deleted (" + damage +
+                                     "); the trace was read from its file and is complete",
                                  1});
   }
   return read;
@@ -70,7 +69,7 @@ ReadTrace read_file(const TraceSource& source, const fs::path& file, std::int64_
 
 ReadTrace read_source(const TraceSource& source, const std::function<void(double)>& progress) {
   const std::vector<fs::path> files = files_of(source);
-  if (files.empty()) fail_usage("there is no trace to open.");
+  if (files.empty()) fail_usage("no trace to open.");
   std::int64_t room = source.memory_bytes > 0 ? source.memory_bytes : free_memory_bytes();
   if (files.size() == 1) return read_file(source, files[0], room, progress);
   std::vector<trace::Trace> traces;

@@ -166,9 +166,9 @@ std::string PredictedTimeline::sentence() const {
   // What the replay leaves out without any change, too, is no gain.
   const DurationNs off{std::abs((step.recorded.length() - step.replayed).ns)};
   if (off.ns * 20 > std::abs(gain.ns) && off.ns * 1000 > step.replayed.ns)
-    text += fmt::format("; {} have no recorded cause", format_duration(off));
+    text += fmt::format("; {} without a recorded cause", format_duration(off));
   if (step.replayed_tasks < step.predicted)
-    text += fmt::format("; what is drawn takes {}, a copy engine or link needs longer",
+    text += fmt::format("; the drawn events take {}, a copy engine or link takes longer",
                         format_duration(step.replayed_tasks));
   return text;
 }

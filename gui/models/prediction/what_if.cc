@@ -46,7 +46,7 @@ std::string_view heading_of(FixGroup group) {
     case FixGroup::kOther:
       return "Other known fixes";
     case FixGroup::kCeiling:
-      return "Ceilings: the most of a kind";
+      return "Ceilings: the largest possible gains";
     case FixGroup::kNoGain:
       return "No gain in this run";
     case FixGroup::kNotHere:
@@ -91,8 +91,8 @@ std::string WhatIfAnswer::interval() const {
 std::string WhatIfAnswer::comparison() const {
   if (fixes.size() < 2) return {};
   const double apart = std::fabs(ratio(gained_alone - prediction.gain, recorded));
-  if (apart < kDifferent) return "Together they gain as much as one by one.";
-  return fmt::format("One by one they gain {}, together {}: gains do not add.",
+  if (apart < kDifferent) return "Together they gain as much as separately.";
+  return fmt::format("Separately they gain {}, together {}: gains do not add.",
                      format_duration(gained_alone), format_duration(prediction.gain));
 }
 
@@ -149,7 +149,7 @@ std::string WhatIfStudy::text_of(const Known& known) const {
     if (session_->analysis.program.advice_fits(advice.framework))
       text += fmt::format("\n{}: {}", advice.framework, advice.knob);
   }
-  return text + fmt::format("\nNo recording shows {}.", known.fix->cannot_know);
+  return text + fmt::format("\nUnknown from any recording: {}.", known.fix->cannot_know);
 }
 
 WhatIfAnswer WhatIfStudy::ask(std::span<const Fix* const> fixes,
@@ -182,7 +182,7 @@ WhatIfAnswer WhatIfStudy::ask(std::string_view fix) const {
   const Fix* known = analyzer::find_fix(fix);
   if (!known) {
     WhatIfAnswer answer;
-    answer.missing = fmt::format("there is no fix named '{}'", fix);
+    answer.missing = fmt::format("unknown fix '{}'", fix);
     return answer;
   }
   return ask(std::array{known});

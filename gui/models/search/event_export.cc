@@ -14,13 +14,11 @@ constexpr std::size_t kRowsAPiece = 8192;
 
 analyzer::Table empty_table() {
   analyzer::Table table{"events", "Events", "", {}, {}};
-  table.columns = {{"kind", "Kind", ColumnKind::kText},
-                   {"start_ns", "Start", ColumnKind::kDuration},
-                   {"end_ns", "End", ColumnKind::kDuration},
-                   {"duration_ns", "Duration", ColumnKind::kDuration},
-                   {"name", "Name", ColumnKind::kText},
-                   {"where", "Where", ColumnKind::kText},
-                   {"op", "Op of the model", ColumnKind::kText}};
+  table.columns = {
+      {"kind", "Kind", ColumnKind::kText},      {"start_ns", "Start", ColumnKind::kDuration},
+      {"end_ns", "End", ColumnKind::kDuration}, {"duration_ns", "Duration", ColumnKind::kDuration},
+      {"name", "Name", ColumnKind::kText},      {"where", "Where", ColumnKind::kText},
+      {"op", "Model op", ColumnKind::kText}};
   return table;
 }
 

@@ -123,8 +123,8 @@ HitList list_hits(const Session& session, const Search& search, const HitQuery& 
                          {"row", "Row", ColumnKind::kText},
                          {"start_ns", "Start", ColumnKind::kTime},
                          {"duration_ns", "Duration", ColumnKind::kDuration}};
-  made->docs = {"Name of the event, as recorded", "The row of the timeline that shows it",
-                "From the begin of the recording", "How long it took"};
+  made->docs = {"Event name, as recorded", "Timeline row of the event",
+                "Since the start of the recording", "Event duration"};
   std::map<RowId, std::string> labels;
   for (const Kept& hit : kept) {
     const RowId row = row_of(model, hit.event);

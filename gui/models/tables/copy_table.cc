@@ -77,15 +77,15 @@ LinkedTable make_copy_table(const trace::Trace& trace, const analyzer::Analysis&
   out.docs = {"Direction of the copy, or a memory set",
               "Kind of memory read; pageable memory is copied twice and blocks the host",
               "Kind of memory written",
-              "Of one copy",
-              "Copies of that kind and size",
+              "Size of one copy",
+              "Copies of this kind and size",
               "Over all steps of the trace",
-              "Moved in all",
-              "Their durations added up",
-              "Of the time of all copies and sets",
-              "Bytes over time",
+              "Total bytes",
+              "Total duration",
+              "Share of all copies and sets",
+              "Bytes per second",
               "Mean duration",
-              "The longest; opening the row leads to it"};
+              "The longest one; open the row to see it"};
   double steps = static_cast<double>(analysis.steps.all.size());
   for (std::size_t g = 0; g < sums.size(); ++g) {
     const analyzer::DurationSummary& sum = sums[g];

@@ -68,7 +68,7 @@ void add_times(LinkedTable& table) {
 void require_file(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error))
-    fail_input("The file {} was moved or deleted. Queries need it; the other pages do not.",
+    fail_input("The file {} was moved or deleted. Queries need it; other pages still work.",
                display_text(file.string(), 200));
 }
 
@@ -118,12 +118,13 @@ SqlAnswer run_sql(const std::filesystem::path& file, const std::string& sql,
   answer.table.table.rows = std::move(result.rows);
   add_times(answer.table);
   std::int64_t rows = static_cast<std::int64_t>(answer.table.table.rows.size());
-  answer.text = fmt::format("{} row{} in {}{}", format_count(rows), rows == 1 ? "" : "s",
-                            format_duration({static_cast<std::int64_t>(answer.seconds * 1e9)}),
-                            answer.cut ? fmt::format(". There are more: only the first {} are "
-                                                     "shown. Add LIMIT … OFFSET …, or aggregate.",
-                                                     format_count(rows))
-                                       : ".");
+  answer.text = fmt::format(
+      "{} row{} in {}{}", format_count(rows), rows == 1 ? "" : "s",
+      format_duration({static_cast<std::int64_t>(answer.seconds * 1e9)}),
+      answer.cut
+          ? fmt::format(". Only the first {} rows are shown. Add LIMIT … OFFSET …, or aggregate.",
+                        format_count(rows))
+          : ".");
   return answer;
 }
 
@@ -167,7 +168,7 @@ std::vector<std::pair<std::string, std::string>> sql_examples(const std::vector<
                           "SELECT coalesce(e.text, s.value) AS name, e.start, (e.end - e.start) / "
                           "1e6 AS ms\nFROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = "
                           "e.textId\nWHERE e.end IS NOT NULL ORDER BY ms DESC LIMIT 50");
-  if (has("HEADWAY_LOSS")) examples.emplace_back("What was lost", "SELECT * FROM HEADWAY_LOSS");
+  if (has("HEADWAY_LOSS")) examples.emplace_back("Lost records", "SELECT * FROM HEADWAY_LOSS");
   examples.emplace_back("All tables", "SELECT name, type, sql FROM sqlite_master");
   return examples;
 }

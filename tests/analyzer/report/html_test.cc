@@ -6,6 +6,7 @@
 
 #include "analyzer/report/html_style.h"
 #include "analyzer/report/report.h"
+#include "analyzer/stats/tables.h"
 #include "common/text.h"
 #include "tests/analyzer/report/report_runs.h"
 
@@ -96,7 +97,7 @@ TEST_CASE("doubts come first, then the verdict, then the findings, then the tabl
     std::string claim = run->analysis.findings.at(0).claim;
     std::size_t verdict = body.find(run->analysis.findings.at(0).title);
     std::size_t findings = body.find(format == ReportFormat::kHtml ? "<h2>Findings" : "Findings\n");
-    std::size_t tables = body.find("Ops of the model", findings);
+    std::size_t tables = body.find(op_table(run->trace, run->analysis).title, findings);
     CHECK(doubt < verdict);
     CHECK(verdict < findings);
     CHECK(findings < tables);

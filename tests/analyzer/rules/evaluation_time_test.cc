@@ -50,7 +50,6 @@ TEST_CASE("evaluation-time says that a program with environments collects experi
               "    on every=10 offset=5\n      range evaluation\n        host 26ms\n");
   const Finding& finding = run.finding("evaluation-time");
   REQUIRE(finding.status == Status::kFound);
-  CHECK(finding.title == "Experience between steps");
   CHECK(finding.claim.find("gymnasium") != std::string::npos);
   CHECK(finding.advice.front().knob.find("AsyncVectorEnv") != std::string::npos);
 }

@@ -53,7 +53,7 @@ TEST_CASE("neither latency nor the time of a byte is below 0") {
 
 TEST_CASE("one size tells no line") {
   CHECK_THROWS_WITH_AS(calibrate::fit_line({{1'000, {3'000}}, {1'000, {2'000}}, {9'000, {}}}),
-                       doctest::Contains("two sizes"), Error);
+                       doctest::Contains("two"), Error);
 }
 
 TEST_CASE("as many ranks as there are processors are measured, and half of them, and so on") {
@@ -79,7 +79,7 @@ TEST_CASE("what the trainer prints is read, and anything else refused") {
                        Error);
   CHECK_THROWS_WITH_AS(
       cli::read_collectives(R"({"schema": "headway.collectives", "version": 2})", "trainer"),
-      doctest::Contains("of another version"), Error);
+      doctest::Contains("--measure-collectives"), Error);
 }
 
 }  // namespace headway

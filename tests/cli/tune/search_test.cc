@@ -205,8 +205,8 @@ TEST_CASE("switches that are not to be changed stay, with the reason") {
   CHECK(result.trials.empty());
   REQUIRE(result.left.size() == 3);
   CHECK(result.left[0].why.find("--allow precision") != std::string::npos);
-  CHECK(result.left[1].why.find("changes what is computed") != std::string::npos);
-  CHECK(result.left[2].why.find("no such switch") != std::string::npos);
+  CHECK(result.left[1].why.find("computation") != std::string::npos);
+  CHECK(result.left[2].why.find("headway-train") != std::string::npos);
 
   Options options;
   options.allow = {"precision"};
@@ -219,8 +219,8 @@ TEST_CASE("--only leaves everything else as it is") {
   options.only = {"fused_optimizer"};
   const Result result = search(runs.switches, options, runs);
   CHECK(words_of(result.kept) == "--fused-optimizer multi-tensor");
-  CHECK(std::ranges::any_of(result.left,
-                            [](const Left& left) { return left.why == "not among --only"; }));
+  CHECK(std::ranges::any_of(
+      result.left, [](const Left& left) { return left.why.find("--only") != std::string::npos; }));
 }
 
 TEST_CASE("wrong names in --only and --allow list the right ones") {
@@ -230,10 +230,10 @@ TEST_CASE("wrong names in --only and --allow list the right ones") {
   CHECK_THROWS_WITH_AS(search(runs.switches, options, runs),
                        doctest::Contains("fused_optimizer, sync"), Error);
   options.only = {"jitter"};
-  CHECK_THROWS_WITH_AS(search(runs.switches, options, runs), doctest::Contains("as it is"), Error);
+  CHECK_THROWS_WITH_AS(search(runs.switches, options, runs), doctest::Contains("--only "), Error);
   options.only = {};
   options.allow = {"sync"};
-  CHECK_THROWS_WITH_AS(search(runs.switches, options, runs), doctest::Contains("nothing to allow"),
+  CHECK_THROWS_WITH_AS(search(runs.switches, options, runs), doctest::Contains("--allow sync"),
                        Error);
 }
 
@@ -255,7 +255,8 @@ TEST_CASE("a budget that is used in the middle leaves what was found and what wa
   CHECK(words_of(result.kept) == "--sync never");
   CHECK(result.stopped == Stopped::kBudget);
   CHECK(std::ranges::any_of(result.left, [](const Left& left) {
-    return left.switches == "--fused-optimizer multi-tensor" && left.why == "the budget was used";
+    return left.switches == "--fused-optimizer multi-tensor" &&
+           left.why.find("budget") != std::string::npos;
   }));
 }
 

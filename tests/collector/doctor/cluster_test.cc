@@ -223,7 +223,7 @@ TEST_CASE("doctor: RoCE needs an index that is v2 and of an IPv4 address on ever
   build_node(chosen, "Ethernet");
   CHECK(check_gids(chosen).status == Status::kOk);
   CHECK(has(check_gids(chosen).text, "at index 3 (8 ports)"));
-  for (const auto& [index, part] : {std::pair("0", "is RoCE v1"), std::pair("1", "not of an IPv4"),
+  for (const auto& [index, part] : {std::pair("0", "is RoCE v1"), std::pair("1", "IPv4"),
                                     std::pair("4", "is not set"), std::pair("9", "is not set")}) {
     MadeUp system(Environment{{"NCCL_IB_GID_INDEX", index}});
     build_node(system, "Ethernet");

@@ -111,7 +111,7 @@ int run(const Options& options) {
   std::vector<Score> scores = score(cases);
   int stale = 0;
   if (options.write.empty() && options.check.empty()) {
-    fmt::print("{}\n{} cases, {} with mistakes\n", score_table(scores, false), cases.size(), wrong);
+    fmt::print("{}\n{} cases, {} with mistakes\n", score_table(scores), cases.size(), wrong);
   } else {
     if (options.sources.empty() || !options.only.empty())
       fail_usage("--write and --check need --sources and all cases.\n{}", kUsage);

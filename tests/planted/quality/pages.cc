@@ -80,17 +80,32 @@ std::string rule_page(const analyzer::Rule& rule, const std::vector<CheckedCase>
     text += fmt::format("**{}.** {}\n\n", part, escaped(capitalised(parts[std::string(part)])));
   }
   text += fmt::format(
-      "## Measured\n\nOver all planted cases: precision {:.0f} %, recall {:.0f} % (fired rightly "
-      "{}, "
-      "wrongly {}; silent rightly {}, wrongly {}; cannot tell {}).\n\n",
-      100 * score.precision(), 100 * score.recall(), score.true_positives, score.false_positives,
-      score.true_negatives, score.false_negatives, score.cannot_tell);
+      "## Planted cases\n\nRegression tests in `tests/planted/cases/{}/`. Over the cases of all "
+      "rules this rule fired wrongly in {} and stayed silent wrongly in {}. On programs that "
+      "nobody chose: [accuracy](../accuracy.md).\n\n",
+      rule.id, score.false_positives, score.false_negatives);
   text += "### Must fire\n\n" + case_list(cases, rule.id, true);
   text += "\n### Must stay quiet\n\n" + case_list(cases, rule.id, false);
-  text += fmt::format(
-      "\nThe cases are in `tests/planted/cases/{}/`; all rules: [quality.md](quality.md).\n",
-      rule.id);
   return text;
+}
+
+/// Where the quality of rules is measured, and how many planted cases each has.
+std::string quality_page(const std::vector<CheckedCase>& cases, const std::vector<Score>& scores) {
+  int wrong = 0;
+  std::string rows = "| rule | must fire | must stay quiet |\n| --- | --- | --- |\n";
+  for (const Score& s : scores) {
+    wrong += s.false_positives + s.false_negatives;
+    rows +=
+        fmt::format("| [{0}]({0}.md) | {1} | {2} |\n", s.rule, s.positive_cases, s.negative_cases);
+  }
+  return fmt::format(
+      "# How good the rules are\n\n{}[Accuracy](../accuracy.md) measures the rules on random "
+      "programs that nobody chose: false findings, silent losses, and the gain of each rule's "
+      "advice.\n\nThis page counts the planted cases (`tests/planted/cases/`). They are "
+      "regression tests, not a measure of quality: each case states which rules must fire and "
+      "which may. All rules run over all {} cases; {} answers are wrong. `headway_rule_quality "
+      "tests/planted/cases` prints the details.\n\n{}",
+      kMade, cases.size(), wrong, rows);
 }
 
 }  // namespace
@@ -99,13 +114,7 @@ std::map<std::string, std::string> make_pages(const std::vector<CheckedCase>& ca
                                               const std::vector<Score>& scores,
                                               const std::filesystem::path& sources) {
   std::map<std::string, std::string> pages;
-  pages["quality.md"] = fmt::format(
-      "# How good the rules are\n\n{}Each rule is run over {} planted runs "
-      "(`tests/planted/cases/`), "
-      "those of the other rules included. A case says which rules must fire and which may; the "
-      "rest "
-      "must not. `headway_rule_quality tests/planted/cases` prints this table.\n\n{}",
-      kMade, cases.size(), score_table(scores, true));
+  pages["quality.md"] = quality_page(cases, scores);
   auto rules = analyzer::all_rules();
   for (std::size_t i = 0; i < rules.size(); ++i)
     pages[std::string(rules[i]->id) + ".md"] = rule_page(*rules[i], cases, scores[i], sources);

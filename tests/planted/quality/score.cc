@@ -43,15 +43,14 @@ std::vector<Score> score(const std::vector<CheckedCase>& cases) {
   return scores;
 }
 
-std::string score_table(const std::vector<Score>& scores, bool links) {
+std::string score_table(const std::vector<Score>& scores) {
   std::string text =
       "| rule | own cases (+/-) | fired rightly | fired wrongly | silent rightly | silent wrongly "
       "| "
       "cannot tell | precision | recall |\n"
       "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
   for (const Score& s : scores) {
-    std::string name = links ? fmt::format("[{0}]({0}.md)", s.rule) : s.rule;
-    text += fmt::format("| {} | {}/{} | {} | {} | {} | {} | {} | {:.0f} % | {:.0f} % |\n", name,
+    text += fmt::format("| {} | {}/{} | {} | {} | {} | {} | {} | {:.0f} % | {:.0f} % |\n", s.rule,
                         s.positive_cases, s.negative_cases, s.true_positives, s.false_positives,
                         s.true_negatives, s.false_negatives, s.cannot_tell, 100 * s.precision(),
                         100 * s.recall());

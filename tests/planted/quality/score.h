@@ -27,6 +27,6 @@ struct Score {
 /// One per rule, in the order of all_rules().
 std::vector<Score> score(const std::vector<CheckedCase>& cases);
 /// A Markdown table.
-std::string score_table(const std::vector<Score>& scores, bool links);
+std::string score_table(const std::vector<Score>& scores);
 
 }  // namespace headway::planted

@@ -191,7 +191,7 @@ TEST_CASE("times as text, in nanoseconds, without duration, backwards, and far a
 
 TEST_CASE("what is no recording is refused with its reason") {
   CHECK(error_of_text("{}").find("traceEvents") != std::string::npos);
-  CHECK(error_of_text(R"({"a":1,"b":[2]})").find("its keys: a, b") != std::string::npos);
+  CHECK(error_of_text(R"({"a":1,"b":[2]})").find("keys: a, b") != std::string::npos);
   CHECK(error_of_text("[").find("byte ") == std::string::npos);
   CHECK(error_of_text(R"({"traceEvents":[}})").find("byte ") != std::string::npos);
   CHECK(error_of_text(R"({"traceEvents" 5})").find("expected ':'") != std::string::npos);
@@ -257,8 +257,7 @@ TEST_CASE("gzip, in one member or several, whole or cut, and with something else
   CHECK(load(ContentFile(two, "t.json.gz").path).device_ops.size() == 1);
   CHECK(error_of(ContentFile(gzip("SQLite format 3"), "t.sqlite.gz").path).find("gunzip") !=
         std::string::npos);
-  CHECK(error_of(ContentFile(gzip("epoch 1"), "t.gz").path).find("no recording") !=
-        std::string::npos);
+  CHECK(error_of(ContentFile(gzip("epoch 1"), "t.gz").path).find("gunzip -k") != std::string::npos);
   std::string damaged = whole;
   for (std::size_t i = 40; i < 80; ++i) damaged[i] = static_cast<char>(~damaged[i]);
   CHECK(error_of(ContentFile(damaged, "t.json.gz").path) != "(no error)");
@@ -306,7 +305,7 @@ TEST_CASE("files of other tools are refused with the command that converts them"
   CHECK(text("\xff\xfe{", "t.json").find("iconv -f UTF-16") != std::string::npos);
   CHECK(text(std::string_view("{\0\"\0", 4), "t.json").find("iconv -f UTF-16") !=
         std::string::npos);
-  CHECK(text("{\n \"rocprofiler-sdk-tool\": []}", "r.json").find("AMD's devices") !=
+  CHECK(text("{\n \"rocprofiler-sdk-tool\": []}", "r.json").find("torch.profiler") !=
         std::string::npos);
   CHECK(text("\"Kind\",\"Agent_Id\",\"Queue_Id\"\n", "kernel_trace.csv").find("rocprofv3") !=
         std::string::npos);

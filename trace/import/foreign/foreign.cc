@@ -26,22 +26,21 @@ constexpr std::string_view kTorchAgain =
 
 constexpr std::string_view kToUtf8 = "Convert it first: iconv -f UTF-16 -t UTF-8 '{}' > trace.json";
 constexpr std::string_view kOfAmd =
-    "Of AMD's devices Headway reads what torch.profiler records of a PyTorch program: "
+    "For AMD devices, Headway reads torch.profiler recordings: "
     "prof.export_chrome_trace(\"trace.json\").";
-constexpr std::string_view kOfPage =
-    "Open it in a browser; Headway reads the recording that it was made from.";
+constexpr std::string_view kOfPage = "Open it in a browser; Headway needs the recording behind it.";
 
 // Names come first where contents are alike.
 constexpr auto kForeign = std::to_array<Foreign>({
-    {"", ".nsys-rep", "a report of Nsight Systems in its closed format", kExportNsys},
-    {"", ".qdrep", "a report of Nsight Systems (before 2021.3) in its closed format", kExportNsys},
-    {"", ".qdstrm", "an unfinished recording of Nsight Systems",
-     "Finish it with QdstrmImporter (it comes with Nsight Systems), then: nsys export --type "
-     "sqlite -o trace.sqlite <the report>"},
-    {"NVR\0"sv, "", "a report of Nsight Compute, which holds single kernels and no timeline",
+    {"", ".nsys-rep", "an Nsight Systems report in its closed format", kExportNsys},
+    {"", ".qdrep", "an Nsight Systems report (before 2021.3) in its closed format", kExportNsys},
+    {"", ".qdstrm", "an unfinished Nsight Systems recording",
+     "Finish it with QdstrmImporter (part of Nsight Systems), then: nsys export --type sqlite -o "
+     "trace.sqlite <report>"},
+    {"NVR\0"sv, "", "an Nsight Compute report, which contains single kernels and no timeline",
      "Record the whole run instead: nsys profile -o run <command>, then nsys export --type sqlite "
      "-o trace.sqlite run.nsys-rep"},
-    {"", ".ncu-rep", "a report of Nsight Compute, which holds single kernels and no timeline",
+    {"", ".ncu-rep", "an Nsight Compute report, which contains single kernels and no timeline",
      "Record the whole run instead: nsys profile -o run <command>, then nsys export --type sqlite "
      "-o trace.sqlite run.nsys-rep"},
     {"", ".pftrace", "a trace in Perfetto's protobuf format",
@@ -104,7 +103,7 @@ bool is_foreign(const Probe& probe) {
 Trace refuse_foreign(const std::filesystem::path& path, const LoadOptions&) {
   const Foreign* foreign = find(probe(path));
   HEADWAY_INVARIANT(foreign);
-  fail_input("{}: is {}; it cannot be opened as it is. {}", path.string(), foreign->what,
+  fail_input("{}: is {}, which Headway cannot open. {}", path.string(), foreign->what,
              with_path(foreign->remedy, path.string()));
 }
 

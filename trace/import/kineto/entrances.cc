@@ -33,7 +33,7 @@ Trace load_gzip(const std::filesystem::path& path, const LoadOptions& options) {
   Probe inner{path, std::string(Probe::kHeadBytes, '\0')};
   inner.head.resize(open_gzip(path)->read(inner.head.data(), inner.head.size()));
   if (inner.head.empty())
-    fail_input("{}: holds nothing but a gzip header; expected a recording.", path.string());
+    fail_input("{}: contains only a gzip header; expected a recording.", path.string());
   if (inner.begins_with("SQLite format 3"))
     fail_input("{}: is a compressed SQLite file. Decompress it first: gunzip -k '{}'",
                path.string(), path.string());
@@ -42,10 +42,8 @@ Trace load_gzip(const std::filesystem::path& path, const LoadOptions& options) {
   if (is_xplane(inner)) return load_xplane([&] { return open_gzip(path); }, path, options);
   if (!is_json(inner))
     fail_input(
-        "{}: the compressed content is no recording; expected {}. Decompress it first to see what "
-        "is "
-        "in "
-        "it: gunzip -k '{}'",
+        "{}: the compressed content is not a recording; expected {}. Decompress it to inspect it: "
+        "gunzip -k '{}'",
         path.string(), formats_sentence(), path.string());
   return load_kineto([&] { return open_gzip(path); }, path, options);
 }
@@ -68,7 +66,7 @@ Trace load_zip(const std::filesystem::path& path, const LoadOptions& options) {
   if (members.empty())
     fail_input(
         "{}: is a zip archive without recordings: expected .json, .json.gz or .xplane.pb members. "
-        "Recordings in archives within it have to be unpacked: unzip '{}'",
+        "Unpack archives inside it first: unzip '{}'",
         path.string(), path.string());
   if (members.size() > 1)
     fail_input("{}: holds {} recordings. Open one of them by its name: {}", path.string(),

@@ -167,7 +167,7 @@ class BlockReader {
       scratch_.append(kPadding, ' ');
       Parser::Result read = parser_.read_array({scratch_.data(), size}, filing);
       if (read.outcome == Parser::Outcome::kFailed) why = parser_.failure();
-      if (read.unusable) why = "it has no phase or no readable time";
+      if (read.unusable) why = "it has no phase or no valid time";
       part.records += read.filed;
       return read.outcome == Parser::Outcome::kWhole && read.unusable == 0;
     };

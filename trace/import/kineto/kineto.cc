@@ -54,7 +54,7 @@ class Reader {
       window_.skip();
       read_object();
     } else if (first == '\0') {
-      fail_input("{}: holds only white space; expected the JSON of PyTorch's profiler.", name_);
+      fail_input("{}: contains only white space; expected PyTorch profiler JSON.", name_);
     } else {
       fail_input("{}: byte {}: is not JSON: expected {{ or [ at the beginning. Headway opens {}.",
                  name_, window_.offset(), formats_sentence());
@@ -96,7 +96,7 @@ class Reader {
   /// The file stops, or something stands where no JSON can be.
   void ends(const std::string& where) {
     if (window_.peek() != '\0')
-      fail_input("{}: byte {}: is not well-formed JSON {}.", name_, window_.offset(), where);
+      fail_input("{}: byte {}: malformed JSON {}.", name_, window_.offset(), where);
     reading_.cut = true;
     reading_.cut_at = window_.offset();
     reading_.cut_where = where;
@@ -191,8 +191,8 @@ void check(const Reading& reading, const std::string& name) {
       keys += (keys.empty() ? "" : ", ") + key.substr(0, 40);
     }
     fail_input(
-        "{}: is JSON but no recording: it has no key \"traceEvents\" (its keys: {}). Expected the "
-        "file that prof.export_chrome_trace() or tensorboard_trace_handler() writes.",
+        "{}: is JSON but not a recording: the key \"traceEvents\" is missing (keys: {}). Expected "
+        "the file written by prof.export_chrome_trace() or tensorboard_trace_handler().",
         name, keys.empty() ? "none" : keys);
   }
   std::int64_t records = 0;
@@ -204,11 +204,10 @@ void check(const Reading& reading, const std::string& name) {
     // What has the shape of a recording and no event in it is another file of the same tool.
     constexpr std::string_view kNone =
         " A memory timeline (export_memory_timeline) has no kernels: record with torch.profiler "
-        "and "
-        "prof.export_chrome_trace(\"trace.json\").";
+        "and prof.export_chrome_trace(\"trace.json\").";
     fail_input(
-        "{}: {} of {} event records are not well-formed, the first at byte {}: {}. Expected the "
-        "events of PyTorch's profiler; copy the file again or record again.{}",
+        "{}: {} of {} event records are malformed, the first at byte {}: {}. Expected PyTorch "
+        "profiler events; copy the file again or record again.{}",
         name, bad, bad + records, first->malformed_at, first->malformed_why,
         records == 0 ? kNone : std::string_view());
   }

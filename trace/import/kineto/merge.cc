@@ -493,7 +493,7 @@ class Merge {
       out.device = std::get<2>(key);
       bool memory = out.name.starts_with("memory.");
       out.unit = memory ? "bytes" : "";
-      out.description = memory ? "Of the framework's allocator." : "Counter of the recording.";
+      out.description = memory ? "From the framework's allocator." : "Recorded counter.";
       std::stable_sort(series.points.begin(), series.points.end(),
                        [](const auto& a, const auto& b) { return a.first < b.first; });
       for (const auto& [at, value] : series.points) {

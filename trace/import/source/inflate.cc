@@ -16,7 +16,7 @@ constexpr int kGzipOnly = 16 + MAX_WBITS;  // zlib: 16 means a gzip header, no z
 InflateSource::InflateSource(std::unique_ptr<Source> compressed, std::string name)
     : compressed_(std::move(compressed)), name_(std::move(name)), input_(kInputBytes) {
   if (inflateInit2(&stream_, kGzipOnly) != Z_OK)
-    fail_internal("{}: zlib cannot be started: out of memory.", name_);
+    fail_internal("{}: cannot start zlib: out of memory.", name_);
 }
 
 InflateSource::~InflateSource() {

@@ -20,7 +20,7 @@ class PlainSource : public Source {
     fd_ = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd_ < 0) {
       int code = errno;
-      fail_input("{}: cannot be read: {}.", name_, system_error_text(code));
+      fail_input("{}: cannot read: {}.", name_, system_error_text(code));
     }
     struct stat info {};
     if (::fstat(fd_, &info) == 0) size_ = info.st_size;
@@ -37,7 +37,7 @@ class PlainSource : public Source {
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) {
         int code = errno;
-        fail_input("{}: cannot be read at byte {}: {}.", name_, offset_, system_error_text(code));
+        fail_input("{}: cannot read at byte {}: {}.", name_, offset_, system_error_text(code));
       }
       if (got == 0) break;
       done += static_cast<std::size_t>(got);

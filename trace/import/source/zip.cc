@@ -24,8 +24,8 @@ Archive open_archive(const std::filesystem::path& path) {
     std::string text = zip_error_strerror(&error);
     zip_error_fini(&error);
     fail_input(
-        "{}: the zip archive cannot be read ({}). A zip that was cut has lost its directory; "
-        "unpack what is left with: zip -FF '{}' --out repaired.zip",
+        "{}: cannot read the zip archive ({}). A truncated zip has lost its directory; recover the "
+        "rest with: zip -FF '{}' --out repaired.zip",
         path.string(), text, path.string());
   }
   return archive;
@@ -37,15 +37,14 @@ class ZipSource : public Source {
       : name_((path / member).string()), archive_(open_archive(path)) {
     zip_stat_t info;
     zip_int64_t index = zip_name_locate(archive_.get(), member.c_str(), ZIP_FL_ENC_GUESS);
-    if (index < 0)
-      fail_input("{}: there is no such member in the archive {}.", name_, path.string());
+    if (index < 0) fail_input("{}: no such member in the archive {}.", name_, path.string());
     if (zip_stat_index(archive_.get(), static_cast<zip_uint64_t>(index), 0, &info) == 0 &&
         (info.valid & ZIP_STAT_SIZE))
       size_ = info.size;
     file_ = zip_fopen_index(archive_.get(), static_cast<zip_uint64_t>(index), 0);
     if (!file_)
-      fail_input("{}: cannot be unpacked ({}). Unpack the archive with unzip and give the file.",
-                 name_, zip_strerror(archive_.get()));
+      fail_input("{}: cannot unpack ({}). Unpack the archive with unzip and pass the file.", name_,
+                 zip_strerror(archive_.get()));
   }
   ~ZipSource() override { zip_fclose(file_); }
   ZipSource(const ZipSource&) = delete;
@@ -57,8 +56,8 @@ class ZipSource : public Source {
       zip_int64_t got = zip_fread(file_, to + done, size - done);
       if (got < 0)
         fail_input(
-            "{}: the archive is damaged after {} bytes of this member ({}). Copy it again from "
-            "where it was made, and check it with: unzip -t",
+            "{}: the archive is damaged after {} bytes of this member ({}). Copy it again from its "
+            "source, and check it with: unzip -t",
             name_, offset_, zip_file_strerror(file_));
       if (got == 0) break;
       done += static_cast<std::size_t>(got);

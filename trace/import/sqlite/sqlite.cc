@@ -29,9 +29,8 @@ void check_format(const sqlite::Database& db) {
                  text, kSchemaVersion);
     if (version > kSchemaVersion) {
       fail_input(
-          "{}: has schema version {}, this headway reads up to {}. It was written by a newer "
-          "Headway: update this one, "
-          "or record again with it.",
+          "{}: schema version {}, but this headway reads up to {}. It was written by a newer "
+          "Headway: update this one, or record again with it.",
           name, version, kSchemaVersion);
     }
     return;

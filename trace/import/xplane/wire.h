@@ -41,7 +41,7 @@ class Message {
     if (at_ == end_) return false;
     const char* tag_at = at_;
     std::uint64_t tag = varint();
-    if (tag > UINT32_MAX || tag >> 3 == 0) fail(tag_at, "a field has no valid number");
+    if (tag > UINT32_MAX || tag >> 3 == 0) fail(tag_at, "a field has an invalid number");
     field.number = static_cast<std::uint32_t>(tag >> 3);
     switch (tag & 7) {
       case 0:
@@ -59,7 +59,7 @@ class Message {
         const char* length_at = at_;
         std::uint64_t length = varint();
         if (length > static_cast<std::uint64_t>(end_ - at_))
-          fail(length_at, "a field is longer than what it lies in");
+          fail(length_at, "a field is longer than its container");
         field.bytes = {at_, static_cast<std::size_t>(length)};
         field.value = 0;
         at_ += length;
@@ -71,7 +71,7 @@ class Message {
         field.bytes = {};
         return true;
       default:
-        fail(tag_at, "a field has a type that does not exist");
+        fail(tag_at, "a field has an unknown type");
     }
   }
 
@@ -84,7 +84,7 @@ class Message {
   std::uint64_t varint() {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 70; shift += 7) {
-      if (at_ == end_) fail(at_, "a number is cut");
+      if (at_ == end_) fail(at_, "a number is truncated");
       auto byte = static_cast<unsigned char>(*at_++);
       value |= static_cast<std::uint64_t>(byte & 0x7f) << (shift < 63 ? shift : 63);
       if (byte < 0x80) return value;
@@ -92,7 +92,7 @@ class Message {
     fail(at_, "a number has more than ten bytes");
   }
   std::uint64_t fixed(int size) {
-    if (end_ - at_ < size) fail(at_, "a number is cut");
+    if (end_ - at_ < size) fail(at_, "a number is truncated");
     std::uint64_t value = 0;
     for (int i = 0; i < size; ++i)
       value |= static_cast<std::uint64_t>(static_cast<unsigned char>(at_[i])) << (8 * i);

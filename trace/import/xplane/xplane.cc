@@ -21,7 +21,7 @@ std::string read_all(Source& source, const std::string& name, const LoadOptions&
   for (;;) {
     std::size_t held = bytes.size();
     if (held >= kMostBytes)
-      fail_input("{}: holds more than 2 GiB, which no profile does. Record fewer steps.", name);
+      fail_input("{}: larger than 2 GiB, too large for a profile. Record fewer steps.", name);
     if (bytes.capacity() < held + kBlock) bytes.reserve(std::max(held * 2, held + kBlock));
     bytes.resize(held + kBlock);
     std::size_t got = source.read(bytes.data() + held, kBlock);
@@ -53,8 +53,8 @@ Space parse(std::string_view bytes, const std::string& name) {
   if (bytes.empty()) fail_input("{}: is empty; expected a profile (.xplane.pb).", name);
   if (was_read_as_text(bytes))
     fail_input(
-        "{}: is damaged from byte 0 on: something read the profile as text and replaced the bytes "
-        "that are none. Copy the file again in binary mode.",
+        "{}: is damaged from byte 0: a program read the profile as text and replaced invalid "
+        "bytes. Copy the file again in binary mode.",
         name);
   try {
     return read_space(bytes);
@@ -83,7 +83,7 @@ void add_facts(Building& building, const Space& space) {
   constexpr std::size_t kMostComplaints = 8;
   for (std::size_t i = 0; i < std::min(space.complaints.size(), kMostComplaints); ++i)
     trace.losses.push_back(
-        {"profiler_complaint", "doubt", "The profiler says: " + plain(space.complaints[i]), 1});
+        {"profiler_complaint", "doubt", "The profiler reports: " + plain(space.complaints[i]), 1});
 }
 
 }  // namespace
@@ -120,9 +120,8 @@ Trace load_xplane(const OpenSource& open, const std::filesystem::path& path,
   });
   if (!any)
     fail_input(
-        "{}: holds no plane of a host or a device; expected the .xplane.pb that jax.profiler or "
-        "the "
-        "TensorFlow profiler writes.",
+        "{}: contains no host or device plane; expected the .xplane.pb of jax.profiler or the "
+        "TensorFlow profiler.",
         name);
   if (options.progress) options.progress(0.5);
   Trace trace;

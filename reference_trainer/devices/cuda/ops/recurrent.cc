@@ -57,9 +57,9 @@ Operand add_used(CudaGraph& graph, NodeId id, std::size_t operand) {
 /// Products of cuBLASLt begin at multiples of 16 bytes, and so must each step's rows.
 void require_products(const CudaGraph& graph, NodeId id, NumberFormat format, const LstmShape& s) {
   if (s.rows * s.hidden * kernels::bits_of(format) / 8 % 16 != 0)
-    graph.refuse(id,
-                 "the rows of a step are no multiple of 16 bytes; use --rnn persistent or "
-                 "another batch");
+    graph.refuse(
+        id,
+        "the rows of a step are not a multiple of 16 bytes; use --rnn persistent or another batch");
 }
 
 std::shared_ptr<const Product> step_product(CudaGraph& graph, NodeId id, NumberFormat format,

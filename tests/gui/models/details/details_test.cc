@@ -119,7 +119,7 @@ TEST_CASE("segments and steps are described with what caused them") {
   }
   CHECK(title_of(session->timeline, Target::step(4)) == "Step 4");
   CHECK(line(describe(session->timeline, Target::step(4)), "Compute"));
-  CHECK(value(describe(session->timeline, Target::step(0)), "Note").starts_with("left out"));
+  CHECK(value(describe(session->timeline, Target::step(0)), "Note").starts_with("excluded"));
 }
 
 TEST_CASE("every event of a hostile trace can be described, in short lines") {

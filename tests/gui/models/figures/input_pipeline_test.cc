@@ -57,7 +57,7 @@ TEST_CASE("stages are summed over workers and the rest of a batch is shown") {
   CHECK(total(input.stages, "Read", "total_ns") == 30);
   CHECK(total(input.stages, "Read", "bytes") == 3000);
   CHECK(total(input.stages, "Decode", "total_ns") == 130);
-  CHECK(total(input.stages, "Rest of a batch", "total_ns") == 40);
+  CHECK(total(input.stages, "Other batch work", "total_ns") == 40);
   CHECK(total(input.stages, "Decode", "max_ns") == 80);
   CHECK(total(input.stages, "Augment", "total_ns") == -1);
   CHECK(!input.knows_waits);

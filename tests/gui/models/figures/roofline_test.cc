@@ -24,7 +24,7 @@ TEST_CASE("work whose bytes and operations are known becomes a point, the rest a
   // The builder's host device has no known peak, and the page says so.
   CHECK(roofline.peaks.empty());
   CHECK(roofline.points[0].attained == 0);
-  CHECK(roofline.text.find("not known") != std::string::npos);
+  CHECK(roofline.text.find("unknown") != std::string::npos);
 }
 
 TEST_CASE("without bytes and operations the page says who would record them") {

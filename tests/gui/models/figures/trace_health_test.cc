@@ -25,8 +25,8 @@ TEST_CASE("a whole trace is called whole, and what was recorded is counted") {
   REQUIRE(line(health, "Training steps"));
   CHECK(line(health, "Training steps")->level == HealthLevel::kGood);
   CHECK(line(health, "Stages of the input pipeline")->level == HealthLevel::kGood);
-  CHECK(line(health, "Device ops whose launching call")->level == HealthLevel::kGood);
-  CHECK(line(health, "Nothing: all"));
+  CHECK(line(health, "Device ops with a recorded launch call")->level == HealthLevel::kGood);
+  CHECK(line(health, "None: all"));
 }
 
 TEST_CASE("what is missing comes with what to record") {
@@ -37,7 +37,7 @@ TEST_CASE("what is missing comes with what to record") {
   CHECK(line(health, "Device ops")->value == "not recorded");
   CHECK(!line(health, "Device ops")->advice.empty());
   CHECK(line(health, "Training steps")->level == HealthLevel::kDoubt);
-  CHECK(line(health, "Device ops whose") == nullptr);
+  CHECK(line(health, "Device ops with") == nullptr);
 }
 
 TEST_CASE("a cut run and an audit's complaint are told, with a place to look at") {

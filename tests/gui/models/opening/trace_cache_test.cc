@@ -36,7 +36,7 @@ struct Kept {
 
 }  // namespace
 
-TEST_CASE("a trace that was kept comes back, in a folder that is the user's alone") {
+TEST_CASE("a cached trace is found again, in a private folder") {
   Kept k;
   std::string why_not;
   CHECK(!k.cache.load(k.key, why_not));
@@ -48,7 +48,7 @@ TEST_CASE("a trace that was kept comes back, in a folder that is the user's alon
   CHECK((fs::status(k.place).permissions() & fs::perms::group_all) == fs::perms::none);
 }
 
-TEST_CASE("a trace that has changed since it was read is neither kept nor taken from the cache") {
+TEST_CASE("a trace changed since it was read is neither stored nor loaded") {
   Kept k;
   trace::SnapshotKey key = k.other("copy.sqlite");
   REQUIRE(k.cache.store(k.trace, key, {}));
@@ -59,13 +59,13 @@ TEST_CASE("a trace that has changed since it was read is neither kept nor taken 
   CHECK(why_not.empty());
 }
 
-TEST_CASE("what was not used for longest goes first when the cache is full") {
+TEST_CASE("a full cache drops the least recently used trace first") {
   Kept k;
   std::vector<trace::SnapshotKey> keys;
   for (const char* name : {"a.sqlite", "b.sqlite", "c.sqlite"}) keys.push_back(k.other(name));
   REQUIRE(k.cache.store(k.trace, keys[0], {}));
   auto one = static_cast<std::int64_t>(fs::file_size(k.cache.file_of(keys[0])));
-  // Room for two, and for half of what the third is thought to need.
+  // Room for two, and for half of the third's estimate.
   TraceCache small(k.place, {.most_bytes = trace::snapshot_bytes(k.trace) + one + one / 2,
                              .spare_bytes = 0,
                              .least_events = 0});
@@ -81,7 +81,7 @@ TEST_CASE("what was not used for longest goes first when the cache is full") {
   CHECK(fs::exists(small.file_of(keys[2])));
 }
 
-TEST_CASE("nothing is kept where it is not worth it or there is no room") {
+TEST_CASE("small traces and full disks are not cached") {
   Kept k;
   CHECK(!TraceCache(k.place).store(k.trace, k.key, {}));  // small
   TraceCache full(
@@ -95,7 +95,7 @@ TEST_CASE("nothing is kept where it is not worth it or there is no room") {
   CHECK(!fs::exists(k.cache.file_of(k.key)));
 }
 
-TEST_CASE("what an interrupted writer left is swept out after an hour") {
+TEST_CASE("leftovers of an interrupted writer are deleted after an hour") {
   Kept k;
   fs::create_directories(k.place);
   fs::path left = k.place / "0123456789abcdef.snapshot.tmp-1234abcd";
@@ -110,7 +110,7 @@ TEST_CASE("what an interrupted writer left is swept out after an hour") {
   CHECK(fs::exists(foreign));
 }
 
-TEST_CASE("a damaged cache is thrown away and the trace opens from its file") {
+TEST_CASE("a damaged cache is deleted and the trace opens from its file") {
   Kept k;
   TraceSource source;
   source.files = {k.file};
@@ -133,7 +133,7 @@ TEST_CASE("a damaged cache is thrown away and the trace opens from its file") {
                     [](const auto& loss) { return loss.name == "cache_damaged"; }));
 }
 
-TEST_CASE("a cache made by somebody hostile opens as some trace or not at all") {
+TEST_CASE("a hostile cache opens as a valid trace or not at all") {
   Kept k;
   REQUIRE(k.cache.store(k.trace, k.key, {}));
   std::ifstream in(k.cache.file_of(k.key), std::ios::binary);

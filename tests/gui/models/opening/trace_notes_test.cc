@@ -113,7 +113,7 @@ TEST_CASE("notes of a rank that cannot be kept beside it are kept apart from tho
   CHECK(notes.are_kept());
   notes.add(0, {{{1}, {2}}, "zero"});
   notes.add(1, {{{1}, {2}}, "one"});
-  CHECK(notes.save().starts_with("There is no writing beside the trace"));
+  CHECK(notes.save().find((folder.path() / "own").string()) != std::string::npos);
   TraceNotes again;
   again.open(session->trace, session->parts, folder.path() / "own");
   REQUIRE(again.all().size() == 2);

@@ -65,7 +65,8 @@ TEST_CASE("the list has every known fix once, what the report suggests first") {
   REQUIRE(!choices.empty());
   CHECK(choices.front().group == FixGroup::kSuggested);
   CHECK(choices.front().fix->id == "remove-syncs");
-  CHECK(choices.front().text.find("No recording shows whether") != std::string::npos);
+  CHECK(choices.front().text.find(std::string(choices.front().fix->cannot_know)) !=
+        std::string::npos);
 }
 
 TEST_CASE("before any replay the list has the report's fixes with the report's gains") {
@@ -146,7 +147,7 @@ TEST_CASE("an answer tells the step, its interval and the timeline with all fixe
 }
 
 TEST_CASE("what cannot be answered says why") {
-  CHECK(waiting().ask("no-such-fix").missing == "there is no fix named 'no-such-fix'");
+  CHECK(waiting().ask("no-such-fix").missing.find("'no-such-fix'") != std::string::npos);
   const WhatIfAnswer none = waiting().ask("free-input");
   CHECK(!none.timeline);
   CHECK(none.missing.find("free-input does not apply: ") == 0);

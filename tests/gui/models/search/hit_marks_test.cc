@@ -10,7 +10,7 @@
 
 namespace headway::gui {
 
-TEST_CASE("a rank set answers as a plain one does") {
+TEST_CASE("a rank set behaves like a plain set") {
   std::mt19937 random(5);
   for (std::size_t size : {0u, 1u, 63u, 64u, 65u, 1000u}) {
     std::vector<bool> plain(size, false);

@@ -44,7 +44,7 @@ TEST_CASE("rows with a start lead to that time, and long results are cut with a 
                            cancelled);
   CHECK(many.cut);
   CHECK(many.table.table.rows.size() == kSqlRows);
-  CHECK(many.text.find("only the first") != std::string::npos);
+  CHECK(many.text.find("Only the first") != std::string::npos);
   CHECK(many.table.views.empty());
 }
 
