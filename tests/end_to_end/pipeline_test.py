@@ -185,7 +185,7 @@ def one_command(folder):
     result = run(HEADWAY, "run", "--", "sh", "-c", train, expect=7, cwd=place)
     verdict = result.stdout[result.stdout.index("Verdict"):]
     assert len(verdict.splitlines()) <= 24, verdict
-    assert ("input-bound" in verdict or "Small files" in verdict) and "\x1b" not in verdict, verdict
+    assert ("input-bound" in verdict or "small-files" in verdict) and "\x1b" not in verdict, verdict
     assert (place / "run.html").read_text().lower().startswith("<!doctype html>")
     check_integrity(place / "run.sqlite")
     screen = run(HEADWAY, "report", place / "run.sqlite").stdout
