@@ -74,9 +74,9 @@ TEST_CASE("what the trainer prints is read, and anything else refused") {
   CHECK(read[0].ranks == 4);
   CHECK(read[0].latency_ns == doctest::Approx(2'000));
   CHECK(read[0].bytes_per_s == doctest::Approx(1e9));
-  CHECK_THROWS_WITH_AS(cli::read_collectives("ranks?", "trainer"),
-                       doctest::Contains("trainer: --measure-collectives gave something else"),
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      cli::read_collectives("ranks?", "trainer"),
+      doctest::Contains("trainer: --measure-collectives did not print the expected JSON."), Error);
   CHECK_THROWS_WITH_AS(
       cli::read_collectives(R"({"schema": "headway.collectives", "version": 2})", "trainer"),
       doctest::Contains("--measure-collectives"), Error);
