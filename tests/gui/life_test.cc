@@ -180,9 +180,9 @@ TEST_CASE("two traces and tables can be named on the command line") {
                HEADWAY_BINARY_DIR "/headway-gui", a, "--export-csv", text(folder / "events.csv")});
   REQUIRE(small.waitForFinished(60'000));
   CHECK(small.exitCode() == 2);
-  CHECK(QString::fromUtf8(small.readAllStandardError())
-            .contains("events.csv: could not be written: "
-                      "File too large"));
+  const QString said = QString::fromUtf8(small.readAllStandardError());
+  CHECK(said.contains("events.csv"));
+  CHECK(said.contains("File too large"));
   CHECK(files_in(folder.path()) == 0);
   auto [status, out, err] =
       run({a, "--compare", b, "--screenshot", text(folder / "c.png"), "--export-csv", "-"});

@@ -223,7 +223,7 @@ TEST_CASE("fixes are ticked together, and the predicted step moves beside the re
   w.wait();
   REQUIRE(w.view().predicted());
   CHECK(w.view().predicted()->fixes == panel.answer()->fixes);
-  CHECK(panel.result().contains("one by one", Qt::CaseInsensitive));
+  CHECK(panel.result().contains("separately", Qt::CaseInsensitive));
   click_box(panel, "remove-syncs");
   w.wait();
   REQUIRE(w.view().predicted());
