@@ -41,8 +41,8 @@ def found(result):
     return [f for f in result["findings"] if f["status"] == "found"]
 
 
-def preset(folder, name, steps, first):
-    trace = record(folder, name, steps)
+def preset(folder, name, steps, first, *more):
+    trace = record(folder, name, steps, *more)
     check_integrity(trace)
     result = report(trace)
     device = result["partition"][0]
@@ -72,7 +72,8 @@ def preset_input_bound(folder):
 
 
 def preset_step_outlier(folder):
-    finding = preset(folder, "step-outlier", 100, ["step-outlier"])[0]
+    # Long enough to stand out of what a busy machine makes of the other steps.
+    finding = preset(folder, "step-outlier", 100, ["step-outlier"], "--worker-start-ms", "500")[0]
     assert finding["sub_cause"] == "input_other", finding
     assert any("--worker-reuse on" in a["knob"] for a in finding["advice"]), finding["advice"]
 
