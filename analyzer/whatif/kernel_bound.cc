@@ -62,6 +62,16 @@ std::optional<double> product_share_left(const Predictor& predictor, trace::Devi
   return bound.share_left(faster, bytes);
 }
 
+std::vector<SmallProduct> ends_of_small_products(const Predictor& predictor,
+                                                 std::int32_t multiprocessors) {
+  const trace::DeviceOps& ops = predictor.trace().device_ops;
+  for (std::uint32_t i = 0; i < ops.size(); ++i)
+    if (ops.blocks[i] > 0 && std::int64_t{ops.blocks[i]} < multiprocessors &&
+        is_matrix_work(predictor.kernels().of(trace::DeviceOpId{i}).family))
+      return {SmallProduct::kLatency, SmallProduct::kArithmetic};
+  return {};
+}
+
 std::optional<DeviceLimits> limits_of_steps(const Predictor& predictor) {
   const Analysis& analysis = predictor.analysis();
   const std::size_t at = predictor.steps().partition;

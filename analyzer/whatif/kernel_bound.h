@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "analyzer/hardware/gpus.h"
 #include "analyzer/replay/predictor.h"
@@ -50,6 +51,11 @@ enum class SmallProduct : std::uint8_t { kEither, kLatency, kArithmetic };
 std::optional<double> product_share_left(const Predictor& predictor, trace::DeviceOpId product,
                                          std::int32_t multiprocessors, double flops_per_s,
                                          double faster, double bytes, SmallProduct held_by);
+
+/// The ends of what is likely, for products of which some have fewer blocks than the device has multiprocessors; none where all
+/// fill it.
+std::vector<SmallProduct> ends_of_small_products(const Predictor& predictor,
+                                                 std::int32_t multiprocessors);
 
 /// The time of matrix kernels in a steady step, by their names: those that compute in 8 or 16 bits on matrix units, and
 /// those in TF32 or FP32, or on general cores. The names of the others do not say.

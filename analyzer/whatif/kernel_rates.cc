@@ -42,6 +42,7 @@ MemoryRates::MemoryRates(const Predictor& predictor)
   struct Sum {
     double bytes = 0;
     double ns = 0;
+    std::int64_t kernels = 0;
     KernelFamily family = KernelFamily::kUnknown;
   };
   const Trace& trace = predictor.trace();
@@ -53,14 +54,17 @@ MemoryRates::MemoryRates(const Predictor& predictor)
     Sum& sum = by_name[{trace.streams[ops.stream[i].value].device, ops.name[i]}];
     sum.bytes += static_cast<double>(ops.bytes[i]);
     sum.ns += std::max(0.0, static_cast<double>((ops.interval(op).length() - least_).ns));
+    ++sum.kernels;
     sum.family = predictor.kernels().of(op).family;
   }
+  // What hardly takes longer than the shortest kernel has a rate that is noise.
+  constexpr double kTold = 0.5;
+  const auto least = static_cast<double>(least_.ns);
   for (const auto& [key, sum] : by_name) {
-    // What hardly takes longer than the shortest one has a rate that is noise.
-    if (sum.ns <= 0 || sum.bytes <= 0) continue;
+    if (sum.ns <= kTold * least * static_cast<double>(sum.kernels)) continue;
     const double rate = sum.bytes / sum.ns;
     const double peak = limits_of(trace.devices[key.first.value], 0).memory_bytes_per_second / 1e9;
-    if (peak > 0 && rate > peak) continue;
+    if (peak > 0 && rate > peak) continue;  // its bytes come from a cache
     double& its = of_family_[{key.first, sum.family}];
     its = std::max(its, rate);
     double& all = of_all_[key.first];

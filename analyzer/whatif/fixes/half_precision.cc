@@ -169,7 +169,7 @@ Proposal propose(const Predictor& predictor, bool mixed) {
   auto [any, likely] = halved(SmallProduct::kEither);
   std::vector<Scenario> otherwise;
   if (!mixed)  // products stay as they are where they are in 16 bits
-    for (const SmallProduct held_by : {SmallProduct::kLatency, SmallProduct::kArithmetic})
+    for (const SmallProduct held_by : ends_of_small_products(predictor, limits->multiprocessors))
       otherwise.push_back(halved(held_by).second);
   if (!any) return not_here("no kernel would get shorter");
   if (passes_messages(predictor.trace())) {

@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <vector>
 
 #include "analyzer/whatif/editor.h"
@@ -174,8 +173,7 @@ class Merger {
     double ns = model.line.of(bytes);
     if (model.may_go_faster_beyond() && bytes > model.largest) {
       goes_beyond_ = true;
-      if (beyond_ == Beyond::kHalf)
-        ns = std::midpoint(ns, ns - model.line.per_byte * (bytes - model.largest));
+      if (beyond_ == Beyond::kHalf) ns -= model.line.per_byte * (bytes - model.largest) / 2;
     }
     const Transfer& last = transfers[bucket.end - 1];
     editor_.set_transfer(last.op, {std::llround(last.wait + ns)}, true);

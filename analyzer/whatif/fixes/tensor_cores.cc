@@ -87,7 +87,7 @@ Proposal propose(const Predictor& predictor) {
                                 format_duration(time), faster.factor,
                                 limits->model ? limits->model->id : "this device", faster.reason),
                     std::move(likely)};
-  for (const SmallProduct held_by : {SmallProduct::kLatency, SmallProduct::kArithmetic})
+  for (const SmallProduct held_by : ends_of_small_products(predictor, limits->multiprocessors))
     proposal.otherwise.push_back(on_tensor_cores(held_by));
   const std::string setting =
       predictor.analysis().program.is_inference() ? "--infer-precision tf32" : "--precision tf32";
