@@ -83,7 +83,9 @@ std::string describe(const KernelWork& work) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format_percent(share),
                         family_label(static_cast<KernelFamily>(order[i])));
   }
-  if (work.matrix().ns > 0) {
+  if (work.matrix().ns > 0 && work.matrix_unsaid == work.matrix()) {
+    text += "; whether its matrix work runs on tensor cores is unknown";
+  } else if (work.matrix().ns > 0) {
     text += fmt::format("; {} of its matrix work runs on tensor cores",
                         format_percent(ratio(work.matrix_tensor, work.matrix())));
     // What is not recognised is neither: it has its own share.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/evidence/kernel_work.h"
 #include "analyzer/whatif/predict_findings.h"
 #include "tests/analyzer/kernel_run.h"
 #include "tests/analyzer/text_run.h"
@@ -134,6 +135,16 @@ TEST_CASE(
   for (const PredictedGain& gain : finding.fixes) most = std::max(most, gain.high);
   CHECK(finding.share_of_step == doctest::Approx(most).epsilon(0.001));
   CHECK(finding.share_of_step < 0.6);
+}
+
+TEST_CASE("a share of tensor cores is told of known products only") {
+  auto work = [](const char* name) {
+    const AnalyzedKernels run(KernelRun{}.add({.name = name, .ns = 500'000}, 4));
+    return describe(run.analysis.work.front());
+  };
+  CHECK(work("gemm").find("unknown") != std::string::npos);
+  CHECK(work("gemm").find('%', work("gemm").find(';')) == std::string::npos);
+  CHECK(work(kTensorGemm).find("100.0 %", work(kTensorGemm).find(';')) != std::string::npos);
 }
 
 }  // namespace headway::analyzer
