@@ -56,6 +56,8 @@ struct Analysis {
   std::vector<KernelWork> work;             ///< what each device's kernels do; as `partitions`
   CriticalPath critical_path;               ///< of the steady steps
   std::vector<Finding> findings;            ///< in the order of sort_findings
+  /// What to do in which order, each gain with all before it (analyzer/whatif/plan.h). Fewer than two: none.
+  std::vector<PredictedGain> plan;
   /// What the predicted gains of findings rest on besides the recording; empty without any.
   std::vector<Assumption> assumed;
   /// The share of the step that has no recorded cause when it is replayed, and so is in no

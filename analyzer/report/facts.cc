@@ -194,22 +194,44 @@ std::string gain_label(const Analysis& analysis, const Finding& finding) {
   return text;
 }
 
-std::string fix_line(const PredictedGain& gain) {
+namespace {
+
+std::string fix_words(const PredictedGain& gain) {
   std::string name(gain.fix);
   std::ranges::replace(name, '-', ' ');
+  return name;
+}
+
+/// "−88.0 %, 95 % interval −78.2 to −97.7 %".
+std::string change_of(const PredictedGain& gain) {
+  auto change = [](double share) { return format_signed(-100 * share); };
+  return fmt::format("{} %, 95 % interval {} to {} %", change(gain.share), change(gain.low),
+                     change(gain.high));
+}
+
+}  // namespace
+
+std::string fix_line(const PredictedGain& gain) {
   const std::string before = format_duration(gain.recorded);
   const std::string after = format_duration(gain.step);
   const auto unit = [](const std::string& text) { return text.substr(text.rfind(' ') + 1); };
   const bool same = unit(before) == unit(after);
-  auto change = [](double share) { return format_signed(-100 * share); };
-  std::string line = fmt::format("{}: step {} → {} ({} %, 95 % interval {} to {} %)", name,
-                                 same ? before.substr(0, before.rfind(' ')) : before, after,
-                                 change(gain.share), change(gain.low), change(gain.high));
+  std::string line =
+      fmt::format("{}: step {} → {} ({})", fix_words(gain),
+                  same ? before.substr(0, before.rfind(' ')) : before, after, change_of(gain));
   if (is_ceiling(gain)) return line + ", at best";
   constexpr double kSure = 0.9;
   const Fix* fix = find_fix(gain.fix);
   return gain.certainty < kSure && fix ? fmt::format("{}; not known: {}", line, fix->cannot_know)
                                        : line;
+}
+
+std::vector<std::string> plan_lines(const Analysis& analysis) {
+  std::vector<std::string> lines;
+  for (const PredictedGain& gain : analysis.plan)
+    lines.push_back(fmt::format("{}: step {} ({})", fix_words(gain), format_duration(gain.step),
+                                change_of(gain)));
+  return lines;
 }
 
 std::string prediction_label(const Finding& finding) {
@@ -330,6 +352,20 @@ std::string compute_bound(const Trace& trace, const Analysis& analysis) {
                      utilisation(trace, work, step));
 }
 
+/// Two fixes that nothing is seen of before both are made; empty: there are none.
+std::string only_together(const Analysis& analysis) {
+  if (analysis.plan.size() < 2) return "";
+  std::string names;
+  for (std::size_t i = 0; i < analysis.plan.size(); ++i) {
+    const bool last = i + 1 == analysis.plan.size();
+    names += fmt::format("{}{}", i == 0 ? "" : last ? " and " : ", ", analysis.plan[i].fix);
+  }
+  const PredictedGain& both = analysis.plan.back();
+  return fmt::format(
+      "No change alone shortens the {} step by 5 %, but {} together do: to {} ({}).",
+      format_duration(both.recorded), names, format_duration(both.step), change_of(both));
+}
+
 /// A span without steps of which less is known is not known to be well.
 constexpr double kMostlyTold = 0.5;
 
@@ -379,6 +415,7 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
     return fmt::format(
         "Cannot tell: no training steps were found, and {} of the {} span is unexplained.{}",
         format_percent(1 - told), format_duration(device.per_steady_step.total()), rest);
+  if (const std::string both = only_together(analysis); !both.empty()) return both + rest;
   if (const Finding* open = undecided(analysis))
     return compute_bound(trace, analysis) + fmt::format(
                                                 "Cannot tell: {} ({}) may gain {} of the step, but "

@@ -31,6 +31,8 @@ std::string roofline_svg(const trace::Trace& trace, const Analysis& analysis);
 /// The step as recorded and with the predicted fix, as two bars, the second with its 95 % interval; an HTML table that can be
 /// read at any width. Empty without a prediction.
 std::string prediction_html(const Finding& finding);
+/// The step with each fix of the plan and those before it, as bars; empty without a plan.
+std::string plan_html(const Analysis& analysis);
 /// The classes that occur, with their colours, as an HTML list.
 std::string legend_html(const Analysis& analysis);
 

@@ -146,6 +146,8 @@ Section findings_section(const Analysis& analysis) {
   if (number == 0)
     out += fmt::format("<p>None above 5&nbsp;% of the {}.</p>\n",
                        analysis.steps.all.empty() ? "span" : "step");
+  if (const std::string bars = plan_html(analysis); !bars.empty())
+    out += fmt::format("<div class=\"card\"><h3>{}</h3>\n{}</div>\n", kPlanTitle, bars);
   if (const std::string note = prediction_note(analysis); !note.empty())
     out += fmt::format("<p class=\"note\">{}</p>\n", escape_html(note));
   out +=

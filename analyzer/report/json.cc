@@ -218,6 +218,8 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
   json["kernels"] = to_json(tables[1])["rows"];
   json["collectives"] = to_json(tables[2])["rows"];
   json["findings"] = findings_section(trace, analysis);
+  json["plan"] = Json::array();
+  for (const PredictedGain& gain : analysis.plan) json["plan"].push_back(fix_json(gain));
   json["assumed"] = Json::array();
   for (const Assumption& one : analysis.assumed)
     json["assumed"].push_back({{"delay", one.delay},

@@ -64,6 +64,9 @@ std::string render_markdown(const Trace& trace, const Analysis& analysis,
   if (number == 0)
     out +=
         fmt::format("\nNone above 5 % of the {}.\n", analysis.steps.all.empty() ? "span" : "step");
+  const std::vector<std::string> plan = plan_lines(analysis);
+  if (!plan.empty()) out += fmt::format("\n{}:\n\n", kPlanTitle);
+  for (const std::string& line : plan) out += fmt::format("- {}\n", escape_markdown(line));
   if (const std::string note = prediction_note(analysis); !note.empty())
     out += fmt::format("\n{}\n", escape_markdown(note));
   out += "\n<details><summary>Other rules</summary>\n\n";

@@ -181,25 +181,55 @@ std::string three_steps_html(const trace::Trace& trace, const Analysis& analysis
                              : "");
 }
 
-std::string prediction_html(const Finding& finding) {
-  if (!finding.predicted || finding.predicted->recorded.ns <= 0) return "";
-  const PredictedGain& gain = *finding.predicted;
+namespace {
+
+constexpr std::string_view kBarsBegin =
+    "<table class=\"gains\"><caption class=\"away\">Mean step as recorded and as "
+    "predicted</caption>\n";
+
+/// Of a recorded step 1: the longest that a bar or an interval reaches.
+double longest(const PredictedGain& gain) {
+  return std::max({1.0, 1 - gain.low, ratio(gain.step, gain.recorded)});
+}
+
+/// `scale`: percent of the width for a step as recorded.
+std::string predicted_row(std::string_view label, const PredictedGain& gain, double scale) {
   // A gain of more means a shorter step.
   const double low = std::max(0.0, 1 - gain.high);
   const double high = std::max(low, 1 - gain.low);
-  const double then = ratio(gain.step, gain.recorded);
-  const double scale = 100 / std::max({1.0, high, then});
   auto time = [&](double share) {
     return format_duration(
         {static_cast<std::int64_t>(share * static_cast<double>(gain.recorded.ns))});
   };
-  return "<table class=\"gains\"><caption class=\"away\">Mean step as recorded and as "
-         "predicted</caption>\n" +
-         row("recorded", bar("was", scale), format_duration(gain.recorded)) +
-         row(fmt::format("with {}", gain.fix),
-             bar("then", scale * then) + whisker(scale * low, scale * high),
-             fmt::format("{} ({} to {})", format_duration(gain.step), time(low), time(high))) +
-         "</table>\n";
+  return row(label,
+             bar("then", scale * ratio(gain.step, gain.recorded)) +
+                 whisker(scale * low, scale * high),
+             fmt::format("{} ({} to {})", format_duration(gain.step), time(low), time(high)));
+}
+
+}  // namespace
+
+std::string prediction_html(const Finding& finding) {
+  if (!finding.predicted || finding.predicted->recorded.ns <= 0) return "";
+  const PredictedGain& gain = *finding.predicted;
+  const double scale = 100 / longest(gain);
+  return fmt::format(
+      "{}{}{}</table>\n", kBarsBegin,
+      row("recorded", bar("was", scale), format_duration(gain.recorded)),
+      predicted_row(fmt::format("with {}", gain.fix), gain, scale));
+}
+
+std::string plan_html(const Analysis& analysis) {
+  if (analysis.plan.empty() || analysis.plan.front().recorded.ns <= 0) return "";
+  double most = 1;
+  for (const PredictedGain& gain : analysis.plan) most = std::max(most, longest(gain));
+  std::string out =
+      fmt::format("{}{}", kBarsBegin,
+                  row("recorded", bar("was", 100 / most),
+                      format_duration(analysis.plan.front().recorded)));
+  for (const PredictedGain& gain : analysis.plan)
+    out += predicted_row(fmt::format("+ {}", gain.fix), gain, 100 / most);
+  return out + "</table>\n";
 }
 
 }  // namespace headway::analyzer

@@ -164,6 +164,15 @@ void add_cause(Screen& screen, const Analysis& analysis, const Finding& finding,
   screen.paragraph("", fmt::format("   {}: {}", advice.framework, knob), 1);
 }
 
+/// "step 197 → 40.1 ms with more-workers, cuda-graph".
+std::string together_text(const std::vector<PredictedGain>& plan) {
+  std::string names;
+  for (const PredictedGain& gain : plan)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", gain.fix);
+  return fmt::format("step {} → {} with {}", format_duration(plan.back().recorded),
+                     format_duration(plan.back().step), names);
+}
+
 }  // namespace
 
 std::string render_screen(const Trace& trace, const Analysis& analysis,
@@ -187,6 +196,8 @@ std::string render_screen(const Trace& trace, const Analysis& analysis,
   }
   if (!causes.empty()) screen.blank();
   for (std::size_t i = 0; i < causes.size(); ++i) add_cause(screen, analysis, *causes[i], i + 1);
+  if (!analysis.plan.empty() && !causes.empty())
+    screen.paragraph("", fmt::format("All together: {}", together_text(analysis.plan)), 2);
   std::vector<const Doubt*> doubts;
   for (const Doubt& doubt : analysis.doubts)
     if (doubt.severity != "info") doubts.push_back(&doubt);

@@ -199,6 +199,9 @@ std::string findings_section(const Analysis& analysis, std::size_t width) {
   if (number == 0)
     out +=
         fmt::format("  none above 5 % of the {}\n", analysis.steps.all.empty() ? "span" : "step");
+  const std::vector<std::string> plan = plan_lines(analysis);
+  if (!plan.empty()) out += fmt::format("\n  {}\n", kPlanTitle);
+  for (const std::string& line : plan) out += wrap(line, width, "     +  ", std::string(8, ' '));
   if (const std::string note = prediction_note(analysis); !note.empty())
     out += "\n" + wrap(note, width, "  ", "  ");
   for (Status status : {Status::kNoGain, Status::kCannotTell, Status::kFine}) {

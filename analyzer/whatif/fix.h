@@ -53,6 +53,11 @@ struct Fix {
 
 bool answers(const Fix& fix, std::string_view rule);
 
+/// Of headway-train: what makes the proposed change; empty: nothing. Valid as long as the proposal.
+inline std::string_view setting_of(const Fix& fix, const Proposal& proposal) {
+  return proposal.setting.empty() ? fix.trainer_switch : std::string_view(proposal.setting);
+}
+
 /// Asks fixes what they propose for one recording, and adds the bound that holds for all that leave the input as it is: a
 /// storage that was busy for most of the step serves no faster because something else got shorter. Immutable; keeps a
 /// reference to the predictor.

@@ -15,6 +15,7 @@
 #include "analyzer/evidence/recording.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/whatif/fix_advice.h"
+#include "analyzer/whatif/plan.h"
 #include "analyzer/whatif/replayed_fixes.h"
 #include "analyzer/whatif/same_time.h"
 #include "analyzer/whatif/sample.h"
@@ -332,6 +333,7 @@ void scale_times(Analysis& analysis, DurationNs sampled_step) {
     if (finding.at_most) scale_gain(*finding.at_most);
     for (PredictedGain& gain : finding.fixes) scale_gain(gain);
   }
+  for (PredictedGain& gain : analysis.plan) scale_gain(gain);
 }
 
 /// How much later batches come than anything recorded explains: a replay without the waits keeps that.
@@ -482,6 +484,7 @@ void judge(const Predictor& predictor, Analysis& analysis) {
       if (!known) lead.advice.push_back(one);
     }
   }
+  if (!flawed) analysis.plan = plan(predictor, all, findings);
   analysis.assumed = predictor.assumptions();
   analysis.unexplained = predictor.baseline().residual;
 }

@@ -23,16 +23,20 @@ Scenario ceiling_of(const Predictor& predictor, const Scenario& scenario) {
 }
 
 PredictedGain ReplayedFix::gain(const Predictor& predictor) const {
+  return gain(predictor, prediction);
+}
+
+PredictedGain ReplayedFix::gain(const Predictor& predictor, const Prediction& of) const {
   const DurationNs step = predictor.baseline().recorded;
   const auto whole = static_cast<double>(std::max<std::int64_t>(1, step.ns));
   return {fix->id,
           step,
-          prediction.step,
-          static_cast<double>(prediction.gain.ns) / whole,
-          prediction.gain_ns.low / whole,
-          prediction.gain_ns.high / whole,
-          prediction.beyond_scatter_ns / whole,
-          proposal.setting.empty() ? std::string(fix->trainer_switch) : proposal.setting,
+          of.step,
+          static_cast<double>(of.gain.ns) / whole,
+          of.gain_ns.low / whole,
+          of.gain_ns.high / whole,
+          of.beyond_scatter_ns / whole,
+          std::string(setting_of(*fix, proposal)),
           is_real()                                   ? proposal.certainty
           : proposal.is_ceiling || proposal.one_place ? kMeasuredCounts
                                                       : kCeilingCounts};

@@ -27,6 +27,8 @@ struct ReplayedFix {
   /// Whether it can be made; else it tells only what could be gained at most.
   bool is_real() const { return fix->kind != FixKind::kCeiling; }
   PredictedGain gain(const Predictor& predictor) const;
+  /// The same of a prediction of it and others together.
+  PredictedGain gain(const Predictor& predictor, const Prediction& of) const;
 };
 
 /// All known fixes, replayed on all cores. Needs a predictor that misses nothing.

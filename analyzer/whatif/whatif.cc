@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyzer/whatif/together.h"
+#include "analyzer/whatif/best_order.h"
 #include "common/parallel.h"
 
 namespace headway::analyzer {
@@ -62,29 +62,6 @@ void find_elasticities(const Predictor& predictor, WhatIf& result) {
   std::stable_sort(result.ops.begin(), result.ops.end(), by_gain);
 }
 
-/// Greedy: what gains most beside all that is chosen already.
-void find_best(const Predictor& predictor, std::vector<ProposedFix> open, WhatIf& result) {
-  std::vector<ProposedFix> chosen;
-  Scenario scenario;
-  DurationNs gained;
-  while (!open.empty()) {
-    std::vector<Scenario> tries;
-    for (const ProposedFix& one : open) tries.push_back(scenario.with(one.proposal->scenario));
-    std::vector<Prediction> predictions = predictor.predict(tries);
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < predictions.size(); ++i) {
-      if (predictions[i].gain > predictions[best].gain) best = i;
-    }
-    DurationNs more = predictions[best].gain - gained;
-    if (ratio(more, predictor.baseline().recorded) < kWorthAdding) return;
-    scenario = std::move(tries[best]);
-    gained = predictions[best].gain;
-    chosen.push_back(open[best]);
-    result.best.push_back({open[best].fix, together(chosen).predict(predictor)});
-    open.erase(open.begin() + static_cast<std::ptrdiff_t>(best));
-  }
-}
-
 }  // namespace
 
 WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen, bool compare) {
@@ -102,25 +79,21 @@ WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen, b
     proposal = proposer.of(*chosen[i]);
     one.applies = proposal.applies;
     one.text = proposal.text;
-    one.setting = proposal.setting.empty() ? chosen[i]->trainer_switch : proposal.setting;
+    one.setting = setting_of(*chosen[i], proposal);
     if (!one.applies) return;
     one.prediction =
         predictor.predict(proposal.scenario, chosen[i]->model_error, proposal.otherwise);
     if (compare) one.usual = usual_methods(predictor, proposal.scenario);
   });
   std::vector<ProposedFix> open;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    // Lengths per recorded batch do not mix with others.
-    if (proposals[i].applies && chosen[i]->kind != FixKind::kCeiling &&
-        proposals[i].scenario.work == 1)
-      open.push_back({chosen[i], &proposals[i]});
-  }
+  for (std::size_t i = 0; i < chosen.size(); ++i) open.push_back({chosen[i], &proposals[i]});
   std::stable_sort(result.fixes.begin(), result.fixes.end(),
                    [](const FixPrediction& a, const FixPrediction& b) {
                      if (a.applies != b.applies) return a.applies;
                      return a.prediction.gain > b.prediction.gain;
                    });
-  find_best(predictor, std::move(open), result);
+  for (const OrderedFix& one : best_order(predictor, std::move(open), kWorthAdding))
+    result.best.push_back({one.fix, one.together});
   find_elasticities(predictor, result);
   return result;
 }

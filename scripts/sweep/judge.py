@@ -38,14 +38,16 @@ def judge_program(tools, index, values, repeat, keep):
     # A finding of one rank may advise another setting than the run as a whole.
     advised = {(fix["id"], fix["setting"]) for fix in fixes.values() if fix["applies"] or any(answers(fix, one) for one in told)}
     advised |= {(one["fix"], one["setting"]) for finding in told for one in finding["fixes"]}
-    gains.measure(program.single_changes() + [change for fix, setting in sorted(advised) for change in program.realisations(fix, setting)])
+    changes = program.single_changes() + [change for fix, setting in sorted(advised) for change in program.realisations(fix, setting)]
+    plan = planned(report["plan"], program)
+    gains.measure(changes + ([plan] if plan else []))
     baseline = gains.step if tools.simulated else what_if.get("baseline", {}).get("step_ns")
     predictions = [predicted(one, program, gains, baseline) for one in fixes.values() if one["applies"]]
     findings = [found(one, fixes, program, gains) for one in told]
     case = {"index": index, "program": values, "shell": tools.shell(values), "step_ns": gains.step, "recorded_step_ns": step,
             "unchanged_gain": gains.unchanged, "others": others,
             "reported_step_ns": reported_step_ns(report, what_if), "verdict": report["verdict"],
-            "changes": gains.rows(), "findings": findings, "predictions": [one for one in predictions if one]}
+            "changes": gains.rows(changes), "plan": plan and made(report["plan"], plan, gains, baseline), "findings": findings, "predictions": [one for one in predictions if one]}
     case["regret"] = {which: regret(case, keep_meaning) for which, keep_meaning in (("all", False), ("same_meaning", True))}
     case["violations"] = violations(findings)
     case["false_findings"] = [f["rule"] for f in findings if is_false(f)]
@@ -89,9 +91,10 @@ class Gains:
         """None where the trainer refuses the change."""
         return self.done[label(change)][1]
 
-    def rows(self):
+    def rows(self, changes):
+        done = [(key, *self.done[key]) for key in map(label, unique(changes))]
         rows = [{"change": key, "switches": sorted(change), "gain": gain, "meaning": alters_meaning(change), "single": len(change) == 1}
-                for key, (change, gain) in self.done.items() if gain is not None]
+                for key, change, gain in done if gain is not None]
         return sorted(rows, key=lambda row: -row["gain"])
 
 
@@ -108,13 +111,37 @@ def predicted(fix, program, gains, baseline):
     if not done or fix["kind"] == "ceiling":
         return None
     change, gain = done[0]
+    whole = fix["step_ns"] + fix["gain_ns"]
+    told = {"step_ns": fix["step_ns"], "share": fix["gain_ns"] / whole, "low": fix["gain_low_ns"] / whole, "high": fix["gain_high_ns"] / whole}
+    return {"fix": fix["id"], "kind": fix["kind"], **beside(told, change, gain, gains, baseline)}
+
+
+def beside(told, change, gain, gains, baseline):
+    """What was predicted (a step, and shares of the recorded one that are gained) beside what was measured."""
     scale = gains.step / baseline
-    step, told = gains.step * (1 - gain), fix["step_ns"] * scale
-    low, high = (told - (fix[f"gain_{end}_ns"] - fix["gain_ns"]) * scale for end in ("high", "low"))
-    return {"fix": fix["id"], "kind": fix["kind"], "change": label(change), "predicted_step_ns": told, "step_ns": step,
-            "predicted_gain": fix["gain_ns"] / (fix["step_ns"] + fix["gain_ns"]), "gain": gain,
-            "gain_low": 1 - high / gains.step, "gain_high": 1 - low / gains.step,
-            "error": told / step - 1, "inside": low - TOLERANCE * gains.step <= step <= high + TOLERANCE * gains.step}
+    step, predicted_step = gains.step * (1 - gain), told["step_ns"] * scale
+    whole = told["step_ns"] / (1 - told["share"]) if told["share"] < 1 else baseline
+    low, high = (predicted_step - (told[end] - told["share"]) * whole * scale for end in ("high", "low"))
+    return {"change": label(change), "predicted_step_ns": predicted_step, "step_ns": step, "predicted_gain": told["share"], "gain": gain,
+            "gain_low": 1 - high / gains.step, "gain_high": 1 - low / gains.step, "error": predicted_step / step - 1,
+            "inside": low - TOLERANCE * gains.step <= step <= high + TOLERANCE * gains.step}
+
+
+def planned(plan, program):
+    """All that the report's plan sets, of alternatives the first; {} where a part of it cannot be done here."""
+    change = {}
+    for one in plan:
+        ways = program.realisations(one["fix"], one["setting"])
+        if not ways:
+            return {}
+        change.update(ways[0])
+    return change
+
+
+def made(plan, change, gains, baseline):
+    """The plan's last line beside the change that makes all of it; None where the program refuses it."""
+    gain = gains.of(change)
+    return None if gain is None else {"fixes": [one["fix"] for one in plan], **beside(plan[-1], change, gain, gains, baseline)}
 
 
 def found(finding, fixes, program, gains):

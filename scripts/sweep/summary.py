@@ -59,6 +59,13 @@ def figures(cases):
                  share_of(sum(one["inside"] for case in good for one in case["predictions"]), len(errors))))
     some = [one for case in good for one in case["predictions"] if max(one["gain"], one["predicted_gain"]) >= NOTHING]
     rows.append(("the same, where 1 % or more is gained or predicted", share_of(sum(one["inside"] for one in some), len(some))))
+    if plans := [case for case in good if case.get("plan")]:
+        ones = [case["plan"] for case in plans]
+        rows.append((f"error of {len(plans)} plans (all that is advised, done together): median / p95 / max",
+                     " / ".join(percent(quantile([abs(one["error"]) for one in ones], share)) for share in (0.5, 0.95, 1))))
+        rows.append(("plans inside their 95 % interval", share_of(sum(one["inside"] for one in ones), len(ones))))
+        rows.append(("what plans gain beyond the best single change: median / p90 / max of the step",
+                     spread([case["plan"]["gain"] - case["regret"]["all"]["best_gain"] for case in plans])))
     base = [abs(case["reported_step_ns"] / case["recorded_step_ns"] - 1) for case in good if case["reported_step_ns"]]
     rows.append(("reported against measured step cost: median / p90 / max", spread(base)))
     if noise := [abs(case["unchanged_gain"]) for case in good if case["unchanged_gain"] is not None]:

@@ -142,9 +142,7 @@ std::string WhatIfStudy::text_of(const Known& known) const {
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
   text += ".";
   if (!known.proposal.applies) return text;
-  const std::string_view setting = known.proposal.setting.empty()
-                                       ? known.fix->trainer_switch
-                                       : std::string_view(known.proposal.setting);
+  const std::string_view setting = setting_of(*known.fix, known.proposal);
   for (const analyzer::Advice& advice : analyzer::advice_for(*known.fix, setting)) {
     if (session_->analysis.program.advice_fits(advice.framework))
       text += fmt::format("\n{}: {}", advice.framework, advice.knob);
