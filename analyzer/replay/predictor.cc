@@ -163,6 +163,23 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   return result;
 }
 
+namespace {
+
+bool has_formulas(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.edits, &Edit::modelled) ||
+         std::ranges::any_of(scenario.factor, [](double factor) { return factor != 1; });
+}
+
+/// Whether all that it changes are lengths of what stays: which tasks a fix takes away is a doubt of its own.
+bool has_formulas_alone(const Scenario& scenario) {
+  return scenario.work == 1 && has_formulas(scenario) &&
+         std::ranges::all_of(scenario.edits, [](const Edit& edit) {
+           return edit.modelled && edit.lag != Edit::kRemoved;
+         });
+}
+
+}  // namespace
+
 Scenario Predictor::with_other_formulas(const Scenario& scenario, double by) const {
   Scenario other = scenario;
   for (Edit& edit : other.edits) {
@@ -171,6 +188,7 @@ Scenario Predictor::with_other_formulas(const Scenario& scenario, double by) con
     edit.lag =
         std::llround(std::max(0.0, recorded + by * (static_cast<double>(edit.lag) - recorded)));
   }
+  for (double& factor : other.factor) factor = std::max(0.0, 1 + by * (factor - 1));
   return other;
 }
 
@@ -197,7 +215,10 @@ std::vector<Scenario> Predictor::with_other_gaps(const Scenario& scenario) const
 Prediction Predictor::predict(const Scenario& scenario, double model_error,
                               std::span<const Scenario> otherwise) const {
   Replayer replayer(program_);
-  Prediction result = predict_step(replayer, scenario, model_error, true);
+  // A formula that is off by little may matter much, or not at all: where other work takes as long.
+  const bool by_formulas = model_error > 0 && has_formulas(scenario);
+  const bool alone = by_formulas && has_formulas_alone(scenario);
+  Prediction result = predict_step(replayer, scenario, alone ? 0 : model_error, true);
   auto include = [&](const Prediction& other) {
     result.gain_ns.low = std::min(result.gain_ns.low, other.gain_ns.low);
     result.gain_ns.high = std::max(result.gain_ns.high, other.gain_ns.high);
@@ -210,8 +231,7 @@ Prediction Predictor::predict(const Scenario& scenario, double model_error,
   if (gain >= kMatters * static_cast<double>(baseline_.recorded.ns))
     for (const Scenario& other : with_other_gaps(scenario))
       include(predict_step(replayer, other, 0));
-  // A formula that is off by little may matter much, or not at all: where other work takes as long.
-  if (model_error > 0 && std::ranges::any_of(scenario.edits, &Edit::modelled)) {
+  if (by_formulas) {
     for (const double by : {1 - model_error, 1 + model_error})
       include(predict_step(replayer, with_other_formulas(scenario, by), 0));
   }

@@ -90,8 +90,8 @@ class Predictor {
   /// interval of such a run has it on both sides.
   static constexpr double kDoubtOfThreads = 0.05;
 
-  /// `model_error`: how far a formula of the scenario may be off, as a share of the gain. `otherwise`: what it may be
-  /// instead; the interval has their gains, too.
+  /// `model_error`: how far formulas of the scenario may be off, as a share of what they change; where it also takes tasks or
+  /// waits away, as a share of the gain. `otherwise`: what it may be instead; the interval has their gains, too.
   Prediction predict(const Scenario& scenario, double model_error = 0,
                      std::span<const Scenario> otherwise = {}) const;
   /// Several, on all cores; without what their paths rest on.
