@@ -259,12 +259,12 @@ std::vector<DurationNs> shifts_of(std::vector<Trace>& traces) {
     if (hosts.size() > 1)
       traces[0].losses.push_back({"clocks_of_hosts", "doubt",
                                   "The recordings come from several hosts and are placed by wall "
-                                  "clock: compare times between hosts with care (hosts)",
+                                  "clock: compare times between hosts with care",
                                   static_cast<std::int64_t>(hosts.size())});
   } else {
     traces[0].losses.push_back({"begin_together", "doubt",
                                 "The recordings have unknown or different start times: they are "
-                                "shown as if they began together (recordings)",
+                                "shown as if they began together",
                                 static_cast<std::int64_t>(traces.size())});
   }
   return shifts;

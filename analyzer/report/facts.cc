@@ -362,7 +362,7 @@ std::string only_together(const Analysis& analysis) {
   }
   const PredictedGain& both = analysis.plan.back();
   return fmt::format(
-      "No change alone shortens the {} step by 5 %, but {} together do: to {} ({}).",
+      "No single change shortens the {} step by 5 %. Together, {} shorten it to {} ({}).",
       format_duration(both.recorded), names, format_duration(both.step), change_of(both));
 }
 

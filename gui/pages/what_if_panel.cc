@@ -87,6 +87,7 @@ WhatIfPanel::WhatIfPanel(QWidget* parent)
       ask_task_(new BackgroundTask(this)),
       headline_(heading_label({}, 0.5)),
       below_(plain_label({})),
+      plan_(new QPushButton),
       list_(new QTreeWidget),
       text_(dim_label({})) {
   list_->setColumnCount(2);
@@ -103,6 +104,7 @@ WhatIfPanel::WhatIfPanel(QWidget* parent)
   headline_->setAccessibleName(tr("Predicted step"));
   headline_->setContentsMargins(10, 7, 10, 1);
   below_->setContentsMargins(10, 1, 10, 7);
+  plan_->hide();
   QScrollArea* scroll = new QScrollArea;
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
@@ -115,9 +117,16 @@ WhatIfPanel::WhatIfPanel(QWidget* parent)
   layout->setSpacing(0);
   layout->addWidget(headline_);
   layout->addWidget(below_);
+  layout->addWidget(plan_, 0, Qt::AlignLeft);
   layout->addWidget(list_, 3);
   layout->addWidget(scroll, 1);
   setFocusProxy(list_);
+  connect(plan_, &QPushButton::clicked, this, [this] {
+    std::vector<const analyzer::Fix*> fixes;
+    for (const analyzer::PredictedGain& one : session_->analysis.plan)
+      fixes.push_back(analyzer::find_fix(one.fix));
+    tick(std::move(fixes));
+  });
   connect(list_, &QTreeWidget::itemChanged, this, [this](QTreeWidgetItem*, int column) {
     if (column != 0) return;
     read_ticks();
@@ -144,6 +153,7 @@ void WhatIfPanel::set_session(std::shared_ptr<const Session> session) {
   session_ = std::move(session);
   fill(session_ && session_->analysed ? suggested_fixes(session_->analysis)
                                       : std::vector<FixChoice>());
+  show_plan();
   ask();
   if (isVisible()) want_study();
 }
@@ -202,6 +212,15 @@ void WhatIfPanel::show_ticks() {
     (*it)->setCheckState(0, is_ticked ? Qt::Checked : Qt::Unchecked);
     if (is_ticked && !list_->currentItem()) list_->setCurrentItem(*it);
   }
+}
+
+void WhatIfPanel::show_plan() {
+  const auto* plan = session_ && session_->analysed ? &session_->analysis.plan : nullptr;
+  plan_->setVisible(plan && !plan->empty());
+  if (!plan || plan->empty()) return;
+  plan_->setText(tr("Tick all advised fixes (%1): step %2")
+                     .arg(plan->size())
+                     .arg(shown(format_duration(plan->back().step))));
 }
 
 void WhatIfPanel::read_ticks() {

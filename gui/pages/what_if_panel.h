@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <QPushButton>
 #include <QTreeWidget>
 #include <memory>
 #include <vector>
@@ -37,6 +38,8 @@ class WhatIfPanel : public QWidget {
   /// What stands above the list.
   QString result() const;
   QTreeWidget& list() { return *list_; }
+  /// Ticks the report's plan; hidden where it has none.
+  QPushButton& plan() { return *plan_; }
 
  signals:
   /// Other fixes are ticked, or none; the answer is not known yet.
@@ -51,6 +54,7 @@ class WhatIfPanel : public QWidget {
  private:
   void fill(const std::vector<FixChoice>& choices);
   void show_ticks();
+  void show_plan();
   void read_ticks();
   void want_study();
   void ask();
@@ -67,6 +71,7 @@ class WhatIfPanel : public QWidget {
   BackgroundTask* ask_task_;
   WrapLabel* headline_;
   WrapLabel* below_;
+  QPushButton* plan_;
   QTreeWidget* list_;
   WrapLabel* text_;
   bool trouble_ = false;

@@ -48,7 +48,8 @@ TEST_CASE("two things that limit a step alike are planned together, though neith
   CHECK(said.find("Nothing worth fixing") == std::string::npos);
 }
 
-TEST_CASE("a plan goes on where its first fix stops, and no line takes longer than the one before") {
+TEST_CASE(
+    "a plan goes on where its first fix stops, and no line takes longer than the one before") {
   TextRun run = run_of("20ms");
   predict_findings(run.trace, run.analysis);
   CAPTURE(render_text(run.trace, run.analysis, {}));
@@ -75,7 +76,8 @@ TEST_CASE("of fixes that set the same switch a plan has one") {
   auto sizes = [&](const char* first, const char* second) {
     const Proposal one{.applies = true, .text = "", .scenario = shorter, .setting = first};
     const Proposal other{.applies = true, .text = "", .scenario = shorter, .setting = second};
-    return best_order(predictor, {{find_fix("samples-in-memory"), &one}, {find_fix("pack-files"), &other}},
+    return best_order(predictor,
+                      {{find_fix("samples-in-memory"), &one}, {find_fix("pack-files"), &other}},
                       0.01)
         .size();
   };
