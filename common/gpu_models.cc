@@ -73,13 +73,7 @@ bool whole_model(std::string_view name, const GpuModel& model) {
   return end >= name.size() || name[end] < '0' || name[end] > '9';
 }
 
-}  // namespace
-
-std::span<const GpuModel> gpu_models() {
-  return kModels;
-}
-
-const GpuModel* find_gpu(std::string_view device_name, std::int64_t memory_bytes) {
+const GpuModel* search(std::string_view device_name, std::int64_t memory_bytes) {
   std::string name = lower(device_name);
   for (const GpuModel& model : kModels) {
     if (!matches(name, model.pattern) || !whole_model(name, model)) continue;
@@ -90,6 +84,25 @@ const GpuModel* find_gpu(std::string_view device_name, std::int64_t memory_bytes
     return &model;
   }
   return nullptr;
+}
+
+}  // namespace
+
+std::span<const GpuModel> gpu_models() {
+  return kModels;
+}
+
+const GpuModel* find_gpu(std::string_view device_name, std::int64_t memory_bytes) {
+  // Predictions ask for each kernel, of one device or a few.
+  struct Asked {
+    std::string name;
+    std::int64_t memory_bytes = -1;
+    const GpuModel* model = nullptr;
+  };
+  thread_local Asked last;
+  if (last.name != device_name || last.memory_bytes != memory_bytes)
+    last = {std::string(device_name), memory_bytes, search(device_name, memory_bytes)};
+  return last.model;
 }
 
 }  // namespace headway

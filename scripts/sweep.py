@@ -44,7 +44,7 @@ def arguments():
     parser.add_argument("--python", type=pathlib.Path, default=sys.executable, help="for --device pytorch")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--world", choices=["on", "off"], default="on")
-    parser.add_argument("--repeat", type=int, help="rounds of all programs of a case, of which each one's fastest counts (default: 3, sim 1)")
+    parser.add_argument("--repeat", type=int, help="rounds of all programs of a case, of which the fastest counts (default: host 3, pytorch 5, sim 1)")
     parser.add_argument("--json", type=pathlib.Path, help="all cases, and the summary's figures")
     parser.add_argument("--keep", type=pathlib.Path, help="with --case: where its trace is left")
     parser.add_argument("--measured", type=pathlib.Path, metavar="DIR", help="keeps what was measured there, and takes it from there")
@@ -68,7 +68,7 @@ def main():
     if given.device != "pytorch" and (unknown := missing(tools.defaults)):
         print(f"sweep: not drawn and not in NOT_DRAWN of scripts/sweep/draw.py: {', '.join(unknown)}", file=sys.stderr)
     world = given.world == "on" and "world" in tools.defaults and given.device == "sim"
-    repeat = given.repeat or (1 if tools.simulated else 3)
+    repeat = given.repeat or {"sim": 1, "host": 3, "pytorch": 5}[given.device]
 
     def one(index):
         return judge(tools, given.seed, index, world, repeat, given.keep and str(given.keep))

@@ -1,12 +1,42 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/replay/scenario.h"
 
+#include <cstddef>
+#include <utility>
+
 namespace headway::analyzer {
 
+namespace {
+
+bool before(const Edit& a, const Edit& b) {
+  return a.constraint != b.constraint ? a.constraint < b.constraint : a.lag < b.lag;
+}
+
+/// Fixes go through the events in order, so edits are a few sorted runs: those are merged.
+void sort_runs(std::vector<Edit>& edits) {
+  std::vector<std::ptrdiff_t> ends;
+  for (auto at = edits.begin(); at != edits.end();) {
+    at = std::is_sorted_until(at, edits.end(), before);
+    ends.push_back(at - edits.begin());
+  }
+  while (ends.size() > 1) {
+    std::vector<std::ptrdiff_t> merged;
+    std::ptrdiff_t begin = 0;
+    for (std::size_t i = 0; i < ends.size(); i += 2) {
+      const std::ptrdiff_t end = ends[std::min(i + 1, ends.size() - 1)];
+      std::inplace_merge(edits.begin() + begin, edits.begin() + ends[i], edits.begin() + end,
+                         before);
+      merged.push_back(end);
+      begin = end;
+    }
+    ends = std::move(merged);
+  }
+}
+
+}  // namespace
+
 void Scenario::finish() {
-  std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
-    return a.constraint != b.constraint ? a.constraint < b.constraint : a.lag < b.lag;
-  });
+  sort_runs(edits);
   edits.erase(
       std::unique(edits.begin(), edits.end(),
                   [](const Edit& a, const Edit& b) { return a.constraint == b.constraint; }),

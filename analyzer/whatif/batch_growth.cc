@@ -23,7 +23,12 @@ BatchGrowth::BatchGrowth(const Predictor& predictor, double power, TimePerByte p
       fixed_(predictor),
       least_(shortest_kernel(predictor.trace().device_ops)),
       power_(power),
-      per_byte_(per_byte) {}
+      per_byte_(per_byte) {
+  const std::uint16_t architecture =
+      predictor.analysis().work[predictor.steps().partition].architecture;
+  for (const trace::Device& device : predictor.trace().devices)
+    multiprocessors_.push_back(limits_of(device, architecture).multiprocessors);
+}
 
 /// How many times as long a kernel takes, of a product as far as the recording counts its arithmetic and its bytes.
 double BatchGrowth::times(trace::DeviceOpId op) const {
@@ -41,10 +46,7 @@ double BatchGrowth::times(trace::DeviceOpId op) const {
 DurationNs BatchGrowth::doubled(trace::DeviceOpId op) const {
   const trace::DeviceOps& ops = predictor_.trace().device_ops;
   const trace::DeviceId device = predictor_.trace().streams[ops.stream[op.value].value].device;
-  const std::int32_t processors =
-      limits_of(predictor_.trace().devices[device.value],
-                predictor_.analysis().work[predictor_.steps().partition].architecture)
-          .multiprocessors;
+  const std::int32_t processors = multiprocessors_[device.value];
   const std::int64_t blocks = ops.blocks[op.value];
   const double better =
       wave_fill(2 * blocks, processors, power_) / wave_fill(blocks, processors, power_);

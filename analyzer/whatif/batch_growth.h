@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "analyzer/replay/predictor.h"
 #include "analyzer/whatif/fixed_bytes.h"
 #include "analyzer/whatif/kernel_rates.h"
@@ -27,6 +30,7 @@ class BatchGrowth {
   MemoryRates memory_;
   FixedBytes fixed_;
   DurationNs least_;
+  std::vector<std::int32_t> multiprocessors_;  ///< by device
   double power_;
   TimePerByte per_byte_;
 };

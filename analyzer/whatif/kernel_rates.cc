@@ -109,20 +109,32 @@ double MemoryRates::share_of_bytes(DeviceOpId kernel, TimePerByte time) const {
 }
 
 ProductRates::ProductRates(const Predictor& predictor) : predictor_(predictor) {
+  struct Seen {
+    DeviceOpId kernel;
+    double reached = 0;
+  };
+  std::map<Key, Seen> seen;
   const DeviceOps& ops = predictor.trace().device_ops;
   const DurationNs least = shortest_kernel(ops) * kLarge;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     const DeviceOpId op{i};
+    const KernelFamily family = predictor.kernels().of(op).family;
+    if (ops.kind[i] != DeviceOpKind::kKernel || !is_matrix_work(family)) continue;
+    Seen& its = seen.try_emplace(key_of(op), Seen{op}).first->second;
     const DurationNs length = ops.interval(op).length();
-    if (ops.flops[i] <= 0 || length <= least ||
-        predictor.kernels().of(op).family != KernelFamily::kGemm)
-      continue;
-    double& best = reached_[key_of(op)];
-    best = std::max(best, static_cast<double>(ops.flops[i]) / static_cast<double>(length.ns));
+    if (ops.flops[i] <= 0 || length <= least || family != KernelFamily::kGemm) continue;
+    its.reached =
+        std::max(its.reached, static_cast<double>(ops.flops[i]) / static_cast<double>(length.ns));
   }
+  for (const auto& [key, its] : seen) rates_[key] = rate(its.kernel, its.reached);
 }
 
 double ProductRates::of(DeviceOpId kernel) const {
+  const auto known = rates_.find(key_of(kernel));
+  return known == rates_.end() ? rate(kernel, 0) : known->second;
+}
+
+double ProductRates::rate(DeviceOpId kernel, double reached) const {
   const auto [device, unit, precision] = key_of(kernel);
   const Device& its = predictor_.trace().devices[device.value];
   if (const auto measured = predictor_.machine().of(its, product_figure(unit, precision)))
@@ -132,10 +144,9 @@ double ProductRates::of(DeviceOpId kernel) const {
   const bool unknown = unit == MathUnit::kTensor && precision == Precision::kUnknown;
   const double peak =
       (unknown ? limits.easy_tensor_flops : limits.peak_flops(unit, precision)) / 1e9;
-  const auto reached = reached_.find(key_of(kernel));
-  if (reached == reached_.end()) return kMatrixShare * peak;
+  if (reached <= 0) return kMatrixShare * peak;
   // More than the peak can only be counted wrongly.
-  return peak > 0 ? std::clamp(reached->second, kMatrixShare * peak, peak) : reached->second;
+  return peak > 0 ? std::clamp(reached, kMatrixShare * peak, peak) : reached;
 }
 
 ProductRates::Key ProductRates::key_of(DeviceOpId kernel) const {

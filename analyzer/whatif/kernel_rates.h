@@ -57,9 +57,11 @@ class ProductRates {
  private:
   using Key = std::tuple<trace::DeviceId, trace::MathUnit, Precision>;
   Key key_of(trace::DeviceOpId kernel) const;
+  /// `reached`: by the recording's own large products; 0 where it has none.
+  double rate(trace::DeviceOpId kernel, double reached) const;
 
   const Predictor& predictor_;
-  std::map<Key, double> reached_;
+  std::map<Key, double> rates_;  ///< of the recorded matrix products
 };
 
 }  // namespace headway::analyzer

@@ -16,6 +16,7 @@ from sweep import changes, draw, draw_pytorch
 TIMEOUT_S = 300
 USUAL_WARM_UP = 5  # steps that the trainer leaves out of its own figures, whatever happens in them
 RUN_TIMEOUT_S = 60  # of a program in PyTorch, which runs for seconds
+MEASURED_STEPS = 64  # of a program in PyTorch, in one run, after the first epoch
 
 
 class Refused(Exception):
@@ -140,7 +141,7 @@ class Tools:
                 if i in refused or len(costs[i]) > done:
                     continue
                 try:
-                    costs[i].append(self.run_once(values))
+                    costs[i].append(self.run_once(self.shortened(values)))
                     if self.kept:
                         self.kept.keep(commands[i], costs[i])
                 except Refused as reason:
@@ -148,6 +149,10 @@ class Tools:
                     if self.kept:
                         self.kept.keep(commands[i], str(reason))
         return [None if i in refused else min(one) for i, one in enumerate(costs)]
+
+    def shortened(self, values):
+        """The program as it is measured, in many short runs."""
+        return values
 
     def record(self, values, trace):
         """Records the program. (The trace, what its step costs.)"""
@@ -180,7 +185,8 @@ class Tools:
             else:
                 self.run_program(words)
             with open(metrics) as file:
-                return step_cost_ns(json.load(file), self.simulated)
+                told = json.load(file)
+            return step_cost_ns(told, self.simulated) if trace or "epoch_steps" not in told else epoch_step_cost_ns(told)
 
     def run_program(self, words):
         run([*self.train, *words], may_refuse=True)
@@ -221,6 +227,9 @@ class PyTorchTools(Tools):
         command = shlex.join(["python3", "scripts/sweep/programs/train.py", *options(values)])
         return f"headway record --force -o case.sqlite -- {command} && headway report case.sqlite --predict yes"
 
+    def shortened(self, values):
+        return {**values, "epochs": str(1 + max(1, MEASURED_STEPS // int(values.get("epoch_steps", self.defaults["epoch_steps"]))))}
+
     def run_program(self, words, again=True):
         begin = self.errors.tell()
         try:
@@ -241,6 +250,17 @@ class PyTorchTools(Tools):
             text = f"{shlex.join([*self.train, *words])}\nended with status {status}: {self.errors.read().strip()[-500:]}"
             raise Refused(text) if status == "2" else Crashed(text)
         return None
+
+
+def epoch_step_cost_ns(metrics):
+    """Per step of the fastest epoch after the first. For seconds at a time other machines on the same processors slow all steps by up to a
+    half; what belongs to an epoch (workers that start, an evaluation) is in each. The fastest of each place in it would be too fast: steps
+    that wait for batches take turns."""
+    length, starts = metrics["epoch_steps"], [*(one["start_s"] for one in metrics["steps"]), metrics["end_s"]]
+    begins = range(length, len(starts) - length, length)
+    if not begins:
+        raise Crashed("too few epochs to judge")
+    return min(starts[begin + length] - starts[begin] for begin in begins) / length * 1e9
 
 
 def step_cost_ns(metrics, simulated):

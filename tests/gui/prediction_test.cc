@@ -19,7 +19,8 @@ namespace headway::gui {
 namespace {
 
 struct Window {
-  Window() : window(test::open_window(test::waiting_file(), {1280, 900})) {
+  explicit Window(const std::filesystem::path& file = test::waiting_file())
+      : window(test::open_window(file, {1280, 900})) {
     window->show_page(Page::kTimeline);
   }
   TimelinePage& page() { return window->timeline(); }
@@ -269,6 +270,30 @@ TEST_CASE("another trace takes the prediction of the former with it") {
   REQUIRE(test::wait_until([&] { return w.window->session()->trace.event_count() > 2000; }));
   CHECK(!w.view().predicted());
   CHECK(!w.page().prediction_note().isVisible());
+}
+
+TEST_CASE("one button ticks all advised fixes, and promises the step that they take together") {
+  Window w(test::training_file());
+  QTest::keyClick(&w.view(), Qt::Key_X, Qt::ShiftModifier);
+  w.wait();
+  QPushButton& button = w.page().what_if().plan();
+  const auto& plan = w.window->session()->analysis.plan;
+  REQUIRE(plan.size() >= 2);
+  REQUIRE(button.isVisible());
+  CHECK(button.text().contains(QString::fromStdString(format_duration(plan.back().step))));
+  button.click();
+  w.wait();
+  REQUIRE(w.page().what_if().answer());
+  CHECK(w.page().what_if().ticked().size() == plan.size());
+  CHECK(w.page().what_if().answer()->prediction.step == plan.back().step);
+}
+
+TEST_CASE("without a plan there is no button for one") {
+  Window w;
+  QTest::keyClick(&w.view(), Qt::Key_X, Qt::ShiftModifier);
+  w.wait();
+  REQUIRE(w.window->session()->analysis.plan.empty());
+  CHECK(!w.page().what_if().plan().isVisible());
 }
 
 }  // namespace headway::gui

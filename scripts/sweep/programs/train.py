@@ -130,7 +130,7 @@ def train_rank(values, others, rank):
     if rank == 0 and "metrics" in others:
         length = len(starts) // int(values["epochs"])
         with open(others["metrics"], "w") as file:
-            json.dump({"warm_up_steps": length, "end_s": end, "steps": [{"start_s": start} for start in starts]}, file)
+            json.dump({"warm_up_steps": length, "epoch_steps": length, "end_s": end, "steps": [{"start_s": start} for start in starts]}, file)
 
 
 def start_rank(words, values, others, rank, served):
