@@ -28,7 +28,8 @@ double gain_share(const Finding& finding);
 /// "more workers: step 196 → 23.6 ms (−88.0 %, 95 % interval −78.2 to −97.7 %)".
 std::string fix_line(const PredictedGain& gain);
 /// Heads the lines of a plan.
-inline constexpr std::string_view kPlanTitle = "All fixes together; each line includes those above it";
+inline constexpr std::string_view kPlanTitle =
+    "Fixes together, same batch; each line includes those above it";
 /// "cuda graph: step 2.10 ms (−95.0 %, 95 % interval −90.1 to −99.0 %)", for each fix of the plan; empty: none.
 std::vector<std::string> plan_lines(const Analysis& analysis);
 /// The best fix as `fix_line`, or "not replayed: …"; empty: nobody asked.

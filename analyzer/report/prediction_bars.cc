@@ -201,10 +201,10 @@ std::string predicted_row(std::string_view label, const PredictedGain& gain, dou
     return format_duration(
         {static_cast<std::int64_t>(share * static_cast<double>(gain.recorded.ns))});
   };
-  return row(label,
-             bar("then", scale * ratio(gain.step, gain.recorded)) +
-                 whisker(scale * low, scale * high),
-             fmt::format("{} ({} to {})", format_duration(gain.step), time(low), time(high)));
+  return row(
+      label,
+      bar("then", scale * ratio(gain.step, gain.recorded)) + whisker(scale * low, scale * high),
+      fmt::format("{} ({} to {})", format_duration(gain.step), time(low), time(high)));
 }
 
 }  // namespace
@@ -213,20 +213,18 @@ std::string prediction_html(const Finding& finding) {
   if (!finding.predicted || finding.predicted->recorded.ns <= 0) return "";
   const PredictedGain& gain = *finding.predicted;
   const double scale = 100 / longest(gain);
-  return fmt::format(
-      "{}{}{}</table>\n", kBarsBegin,
-      row("recorded", bar("was", scale), format_duration(gain.recorded)),
-      predicted_row(fmt::format("with {}", gain.fix), gain, scale));
+  return fmt::format("{}{}{}</table>\n", kBarsBegin,
+                     row("recorded", bar("was", scale), format_duration(gain.recorded)),
+                     predicted_row(fmt::format("with {}", gain.fix), gain, scale));
 }
 
 std::string plan_html(const Analysis& analysis) {
   if (analysis.plan.empty() || analysis.plan.front().recorded.ns <= 0) return "";
   double most = 1;
   for (const PredictedGain& gain : analysis.plan) most = std::max(most, longest(gain));
-  std::string out =
-      fmt::format("{}{}", kBarsBegin,
-                  row("recorded", bar("was", 100 / most),
-                      format_duration(analysis.plan.front().recorded)));
+  std::string out = fmt::format(
+      "{}{}", kBarsBegin,
+      row("recorded", bar("was", 100 / most), format_duration(analysis.plan.front().recorded)));
   for (const PredictedGain& gain : analysis.plan)
     out += predicted_row(fmt::format("+ {}", gain.fix), gain, 100 / most);
   return out + "</table>\n";

@@ -197,7 +197,7 @@ std::string render_screen(const Trace& trace, const Analysis& analysis,
   if (!causes.empty()) screen.blank();
   for (std::size_t i = 0; i < causes.size(); ++i) add_cause(screen, analysis, *causes[i], i + 1);
   if (!analysis.plan.empty() && !causes.empty())
-    screen.paragraph("", fmt::format("All fixes together: {}", together_text(analysis.plan)), 2);
+    screen.paragraph("", fmt::format("Fixes together: {}", together_text(analysis.plan)), 2);
   std::vector<const Doubt*> doubts;
   for (const Doubt& doubt : analysis.doubts)
     if (doubt.severity != "info") doubts.push_back(&doubt);

@@ -17,6 +17,7 @@
 #include "analyzer/samples.h"
 #include "analyzer/stats/selection.h"
 #include "analyzer/whatif/predict_findings.h"
+#include "common/format.h"
 #include "trace/meta_keys.h"
 
 namespace headway::cli::live {
@@ -168,7 +169,11 @@ Cause find_cause(Trace trace, const analyzer::StepOptions& options, std::int32_t
                                                : analyzer::gain_label(report->analysis, finding));
     return cause;
   }
-  cause.text = "nothing worth fixing";
+  const auto& plan = report->analysis.plan;
+  cause.found = !plan.empty();
+  cause.text = plan.empty() ? "nothing worth fixing"
+                            : fmt::format("several limits at once: {} fixes together save {}",
+                                          plan.size(), format_percent(plan.back().share));
   return cause;
 }
 

@@ -37,7 +37,7 @@ std::unique_ptr<analyzer::JobReport> analyzed(trace::Trace trace,
 std::string first_finding(const analyzer::Analysis& analysis) {
   for (const analyzer::Finding& finding : analysis.findings)
     if (finding.status == analyzer::Status::kFound) return std::string(finding.title);
-  return "nothing worth fixing";
+  return analysis.plan.empty() ? "nothing worth fixing" : "several limits at once";
 }
 
 Forecasts forecasts_of(const analyzer::JobReport& report, const std::vector<std::string>& ids) {

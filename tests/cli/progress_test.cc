@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <regex>
 #include <string>
 #include <thread>
 
@@ -45,8 +46,9 @@ TEST_CASE("what takes longer than two seconds says what it does, and leaves noth
     progress.now("analysing run.sqlite");
     std::this_thread::sleep_for(std::chrono::milliseconds(1000));
   });
-  CHECK(text.find("reading run.sqlite, 34 %, 2 s") != std::string::npos);
-  CHECK(text.find("analysing run.sqlite, 3 s") != std::string::npos);
+  // How many seconds it were is the machine's affair.
+  CHECK(std::regex_search(text, std::regex("reading run.sqlite, 34 %, [0-9]+ s")));
+  CHECK(std::regex_search(text, std::regex("analysing run.sqlite, [0-9]+ s")));
   CHECK(text.ends_with("\r\033[K"));
 }
 

@@ -40,6 +40,12 @@ void add_verdict(Summary& summary, const trace::Trace& trace, const Analysis& an
     return;
   }
   summary.verdict = display_text(analyzer::verdict(trace, analysis), 600);
+  if (!analysis.plan.empty()) {
+    summary.headline =
+        fmt::format("Several limits at once: {} fixes together save {} of each step",
+                    analysis.plan.size(), format_percent(analysis.plan.back().share));
+    return;
+  }
   summary.headline = summary.verdict.find("Cannot tell") != std::string::npos
                          ? "Cannot tell what limits the step"
                          : "Nothing worth fixing";
