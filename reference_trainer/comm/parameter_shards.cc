@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "common/error.h"
 #include "reference_trainer/graph/unit_name.h"
@@ -74,16 +75,19 @@ ParameterShards::ParameterShards(Device& device, StreamId compute, const Graph& 
 void ParameterShards::find_visits(const Graph& graph,
                                   const std::map<ValueId, std::size_t>& unit_of) {
   Phase phase = Phase::kNone;
+  std::set<std::size_t> held;  // in this phase
   bool has_root = false;
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     const Node& node = graph.nodes()[i];
     if (node.phase != Phase::kForward && node.phase != Phase::kBackward) continue;
     const std::size_t unit = unit_of_node(graph, node, unit_of);
     if (unit == kNone) continue;
-    // A unit is given up after its forward pass, though its backward pass may come next.
-    const bool goes_on =
-        !visits_.empty() && visits_.back().unit == unit && (phase == node.phase || unit == kRoot);
+    // A unit is given up after its forward pass, though its backward pass may come next. Until the last op of the pass that needs
+    // it, it is kept: where activations are computed anew, ops of two units take turns.
+    if (phase != node.phase) held.clear();
     phase = node.phase;
+    const bool goes_on = unit == kRoot ? !visits_.empty() && visits_.back().unit == kRoot
+                                       : !held.insert(unit).second;
     if (goes_on) continue;
     visit_at_[NodeId::from(i)] = visits_.size();
     visits_.push_back({unit, NodeId::from(i), unit != kRoot || !has_root});
