@@ -352,7 +352,7 @@ std::string compute_bound(const Trace& trace, const Analysis& analysis) {
                      utilisation(trace, work, step));
 }
 
-/// Two fixes that nothing is seen of before both are made; empty: there are none.
+/// Fixes of which nothing is seen before several are made; empty: there are none.
 std::string only_together(const Analysis& analysis) {
   if (analysis.plan.size() < 2) return "";
   std::string names;
@@ -362,8 +362,8 @@ std::string only_together(const Analysis& analysis) {
   }
   const PredictedGain& both = analysis.plan.back();
   return fmt::format(
-      "No single change shortens the {} step by 5 %. Together, {} shorten it to {} ({}).",
-      format_duration(both.recorded), names, format_duration(both.step), change_of(both));
+      "No single change is worth a finding. Together, {} shorten the {} step to {} ({}).", names,
+      format_duration(both.recorded), format_duration(both.step), change_of(both));
 }
 
 /// A span without steps of which less is known is not known to be well.
@@ -415,13 +415,14 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
     return fmt::format(
         "Cannot tell: no training steps were found, and {} of the {} span is unexplained.{}",
         format_percent(1 - told), format_duration(device.per_steady_step.total()), rest);
-  if (const std::string both = only_together(analysis); !both.empty()) return both + rest;
   if (const Finding* open = undecided(analysis))
     return compute_bound(trace, analysis) + fmt::format(
                                                 "Cannot tell: {} ({}) may gain {} of the step, but "
                                                 "steps vary as much. Record more steps.{}",
                                                 open->predicted->fix, open->rule,
                                                 format_percent(open->predicted->share), rest);
+  if (const std::string both = only_together(analysis); !both.empty())
+    return compute_bound(trace, analysis) + both + rest;
   return compute_bound(trace, analysis) + fmt::format(
                                               "Nothing worth fixing: no finding above 5 % of the "
                                               "{0}. The {4} computes {1} of the {2} {0}.{3}",

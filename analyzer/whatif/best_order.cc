@@ -10,9 +10,6 @@
 namespace headway::analyzer {
 namespace {
 
-/// Two that gain nothing apart, from this: both have to be made before anything is seen of it.
-constexpr double kWorthBoth = 0.05;
-
 std::vector<std::string_view> switches_of(const ProposedFix& one) {
   std::vector<std::string_view> names;
   for (std::string_view rest = setting_of(*one.fix, *one.proposal); !rest.empty();) {

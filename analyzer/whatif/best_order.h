@@ -15,6 +15,9 @@ struct OrderedFix {
   Prediction together;  ///< of it and all before it
 };
 
+/// Of the step, that two fixes have to save which save nothing apart: both must be made before anything is seen of it.
+inline constexpr double kWorthBoth = 0.05;
+
 /// The fixes in the order in which they gain most together, while another one gains `least` of the step or more. Where none
 /// does, the two that gain 5 % or more together, if any do: a step that two things limit alike is no shorter without one of
 /// them. Of fixes that set the same switch, or say how long the same messages take, only one is taken. Ceilings and fixes that

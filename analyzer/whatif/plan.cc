@@ -13,9 +13,6 @@ namespace {
 constexpr double kLikely = 0.5;
 /// A plan is short: a further fix has to gain this share of the step.
 constexpr double kWorthAdding = 0.02;
-/// Of the step, that two fixes save together where nothing is found.
-constexpr double kWorthBoth = 0.05;
-
 bool is_found(const Finding& finding) {
   return finding.status == Status::kFound;
 }
@@ -27,10 +24,9 @@ bool is_advised(const std::vector<Finding>& findings, const Fix& fix) {
   });
 }
 
-/// That the fixes save something is sure, also where steps scatter.
-bool is_sure(const Predictor& predictor, const PredictedGain& gain) {
-  const bool on_device = predictor.trace().device_ops.size() > 0;
-  return gain.share >= kWorthBoth && gain.low > 0 && (on_device || gain.beyond_scatter > 0);
+/// Steps of a training thread are as noisy as the machine: there, what no finding advises must be told from no gain.
+bool stands_out(const Predictor& predictor, const ReplayedFix& one) {
+  return predictor.trace().device_ops.size() > 0 || one.gain(predictor).beyond_scatter > 0;
 }
 
 }  // namespace
@@ -40,16 +36,20 @@ std::vector<PredictedGain> plan(const Predictor& predictor, const std::vector<Re
   const bool any = std::ranges::any_of(findings, is_found);
   std::vector<ProposedFix> open;
   for (const ReplayedFix& one : all) {
-    const bool may = is_advised(findings, *one.fix) ||
-                     (!one.fix->changes_training && one.proposal.certainty >= kLikely);
-    if (one.applies() && one.is_real() && may) open.push_back({one.fix, &one.proposal});
+    if (!one.applies() || !one.is_real()) continue;
+    const bool likely = !one.fix->changes_training && one.proposal.certainty >= kLikely;
+    if (is_advised(findings, *one.fix) || (likely && stands_out(predictor, one)))
+      open.push_back({one.fix, &one.proposal});
   }
   std::vector<PredictedGain> gains;
   for (const OrderedFix& one : best_order(predictor, std::move(open), kWorthAdding)) {
     const auto its = std::ranges::find(all, one.fix, &ReplayedFix::fix);
     gains.push_back(its->gain(predictor, one.together));
   }
-  if (gains.size() < 2 || (!any && !is_sure(predictor, gains.back()))) gains.clear();
+  // Without any finding they have to make up for one.
+  const bool worth =
+      any || (gains.size() > 1 && gains.back().share >= kWorthBoth && gains.back().low > 0);
+  if (gains.size() < 2 || !worth) gains.clear();
   return gains;
 }
 

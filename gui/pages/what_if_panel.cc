@@ -218,7 +218,7 @@ void WhatIfPanel::show_plan() {
   const auto* plan = session_ && session_->analysed ? &session_->analysis.plan : nullptr;
   plan_->setVisible(plan && !plan->empty());
   if (!plan || plan->empty()) return;
-  plan_->setText(tr("Tick all advised fixes (%1): step %2")
+  plan_->setText(tr("Tick fixes together (%1): step %2")
                      .arg(plan->size())
                      .arg(shown(format_duration(plan->back().step))));
 }

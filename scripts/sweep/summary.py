@@ -61,7 +61,7 @@ def figures(cases):
     rows.append(("the same, where 1 % or more is gained or predicted", share_of(sum(one["inside"] for one in some), len(some))))
     if plans := [case for case in good if case.get("plan")]:
         ones = [case["plan"] for case in plans]
-        rows.append((f"error of {len(plans)} plans (all that is advised, done together): median / p95 / max",
+        rows.append((f"error of {len(plans)} plans (fixes together, all of them done): median / p95 / max",
                      " / ".join(percent(quantile([abs(one["error"]) for one in ones], share)) for share in (0.5, 0.95, 1))))
         rows.append(("plans inside their 95 % interval", share_of(sum(one["inside"] for one in ones), len(ones))))
         # A plan keeps the batch.

@@ -46,7 +46,7 @@ TEST_CASE("what takes longer than two seconds says what it does, and leaves noth
     progress.now("analysing run.sqlite");
     std::this_thread::sleep_for(std::chrono::milliseconds(1000));
   });
-  // How many seconds it were is the machine's affair.
+  // The number of seconds depends on the machine.
   CHECK(std::regex_search(text, std::regex("reading run.sqlite, 34 %, [0-9]+ s")));
   CHECK(std::regex_search(text, std::regex("analysing run.sqlite, [0-9]+ s")));
   CHECK(text.ends_with("\r\033[K"));

@@ -40,15 +40,14 @@ void add_verdict(Summary& summary, const trace::Trace& trace, const Analysis& an
     return;
   }
   summary.verdict = display_text(analyzer::verdict(trace, analysis), 600);
-  if (!analysis.plan.empty()) {
+  if (summary.verdict.find("Cannot tell") != std::string::npos)
+    summary.headline = "Cannot tell what limits the step";
+  else if (!analysis.plan.empty())
     summary.headline =
         fmt::format("Several limits at once: {} fixes together save {} of each step",
                     analysis.plan.size(), format_percent(analysis.plan.back().share));
-    return;
-  }
-  summary.headline = summary.verdict.find("Cannot tell") != std::string::npos
-                         ? "Cannot tell what limits the step"
-                         : "Nothing worth fixing";
+  else
+    summary.headline = "Nothing worth fixing";
 }
 
 void add_steps(Summary& summary, const Analysis& analysis) {

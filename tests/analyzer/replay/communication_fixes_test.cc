@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/whatif/best_order.h"
 #include "analyzer/whatif/fix.h"
 #include "analyzer/whatif/predict_findings.h"
 #include "analyzer/whatif/time_of_bytes.h"
@@ -273,6 +274,19 @@ TEST_CASE("transfers lie on a line whose ends are never negative") {
   const std::vector<Transfer> falling{of(1000, 80), of(2000, 60)};
   CHECK(fit_transfers(falling).per_byte == 0);
   CHECK(fit_transfers(falling).fixed == doctest::Approx(70));
+}
+
+TEST_CASE("half the bytes and fewer messages are not both taken off the same messages") {
+  const Asked asked(job(kSmall + "    collective allreduce 10MB 140us\n"), "larger-buckets");
+  const Proposal halved = find_fix("compress-gradients")->propose(*asked.predictor);
+  REQUIRE(asked.proposal.applies);
+  REQUIRE(halved.applies);
+  const auto order = best_order(
+      *asked.predictor,
+      {{find_fix("larger-buckets"), &asked.proposal}, {find_fix("compress-gradients"), &halved}},
+      0.001);
+  REQUIRE(order.size() == 1);
+  CHECK(order.front().fix->id == "larger-buckets");
 }
 
 }  // namespace headway::analyzer
