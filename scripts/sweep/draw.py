@@ -1,8 +1,8 @@
 """Draws a random program: every switch of headway-train, by a generator that seed and index decide.
 
 A switch is drawn here or stands in NOT_DRAWN with the reason; `missing` names those that do neither.
-Values come from ranges that are wide on purpose. No range is chosen by what the analyzer finds. On the host they are such that most
-steps take 5 to 50 ms, as those of the programs in PyTorch: shorter ones are lost in what waking a thread takes."""
+Values come from ranges that are wide on purpose. No range is chosen by what the analyzer finds. On the host the median
+step takes some 16 ms: steps of 1 to 3 ms are lost in what waking a thread takes."""
 import math
 import random
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -35,10 +36,13 @@ constexpr double kUsable = 0.9;
 /// Where memory may not suffice, or nothing tells of it.
 constexpr double kMayNotFit = 0.7;
 
-/// Whether a batch comes in one request, of which more samples make only the transfer longer.
-bool in_one_request(const Trace& trace) {
+/// Whether a batch comes in one request, of which more samples make only the transfer longer. Unknown where a range covers the
+/// reading of a batch and no calls on files tell what is in it: a file for each sample, say.
+std::optional<bool> in_one_request(const Trace& trace) {
   const std::int64_t requests = sum_reads(trace).count;
-  return requests > 0 && 2 * requests <= 3 * batches_made(trace);
+  if (requests == 0 || 2 * requests > 3 * batches_made(trace)) return false;
+  if (trace.io.size() == 0) return std::nullopt;
+  return true;
 }
 
 /// With the workers at a storage that they share, of which a batch then takes `reading` times as much.
@@ -60,8 +64,8 @@ Scenario at_shared_storage(const Predictor& predictor, Editor& editor, double re
 /// tells whether requests or bytes take a read's time, then the same with each of them taking all of it.
 std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
   const Points& points = predictor.program().graph().points();
-  const bool one_request = in_one_request(predictor.trace());
-  const double requests = one_request ? 1 : kTimes;
+  const std::optional<bool> known = in_one_request(predictor.trace());
+  const bool one_request = known.value_or(false);
   const StorageModel storage =
       storage_model(predictor.trace(), predictor.analysis().steps.warm_from());
   const bool shared = [&] {
@@ -79,8 +83,10 @@ std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
     if (of_requests && !storage.request)
       reading.insert(reading.end(), {kTimes - of_requests->most, kTimes});
   }
+  if (!known) reading.push_back(1);
   std::vector<Scenario> all;
   for (const double times : reading) {
+    const double requests = one_request || (!known && times == 1) ? 1 : kTimes;
     Scenario scenario = shared ? at_shared_storage(predictor, editor, times) : Scenario();
     scale_input(predictor, kTimes, scenario);
     scale_stage(predictor, RangeKind::kRead, (shared ? requests : times) / kTimes, scenario);
@@ -195,7 +201,8 @@ const Fix kLargerBatch{
     "messages carry twice the bytes (at 1 Gb/s, down to the remainder of 200 µs). Weight casts, "
     "gradient sums and launches stay; work once per epoch comes twice as often. Times are per "
     "recorded batch.",
-    "whether memory suffices, whether other host work scales with steps or samples, and training "
+    "whether memory suffices, whether other host work scales with steps or samples, how many "
+    "requests are in a range that reads a batch, and training "
     "quality",
     propose,
     true};

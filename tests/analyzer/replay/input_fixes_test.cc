@@ -248,6 +248,20 @@ TEST_CASE("packed files are read at the rate of large reads") {
   CHECK_FALSE(Predicted(large, "pack-files").proposal.applies);
 }
 
+TEST_CASE(
+    "whether a range that reads a batch holds one request is unknown without calls on files") {
+  const TextRun now = run_with("1 prefetch=2\n  read 40ms bytes=8KB\n");
+  const Predicted predicted(now, "larger-batch");
+  REQUIRE(predicted.proposal.applies);
+  const Prediction prediction = predicted.predictor.predict(predicted.proposal.scenario,
+                                                            find_fix("larger-batch")->model_error,
+                                                            predicted.proposal.otherwise);
+  const double step = recorded_us(now) * 1e3;
+  // A file for each sample is likelier: twice the samples take twice as long. One request for all would save half.
+  CHECK(std::abs(static_cast<double>(prediction.gain.ns)) < 0.02 * step);
+  CHECK(prediction.gain_ns.high > 0.4 * step);
+}
+
 TEST_CASE("an interval ends where other work takes as long, however far the formula is off") {
   // Nearly all of the step is waiting for the files.
   const TextRun now = run_with("1 prefetch=2\n  read 900ms bytes=100KB pieces=50\n");
