@@ -29,8 +29,13 @@ Together together(std::span<const ProposedFix> fixes) {
       all.otherwise.push_back(fixes.size() == 1 ? other : all.scenario.with(other));
     all.scenario = fixes.size() == 1 ? one.proposal->scenario
                                      : std::exchange(all.scenario, {}).with(one.proposal->scenario);
-    all.upto.push_back(all.scenario);
+    all.alone.push_back(one.proposal->scenario);
     all.model_errors.push_back(one.fix->model_error);
+  }
+  for (std::size_t left_out = 0; left_out < fixes.size(); ++left_out) {
+    Scenario& others = all.without.emplace_back();
+    for (std::size_t i = 0; i < fixes.size(); ++i)
+      if (i != left_out) others = others.with(fixes[i].proposal->scenario);
   }
   return all;
 }
@@ -39,18 +44,25 @@ Prediction Together::predict(const Predictor& predictor) const {
   return predictor.predict(scenario, model_error(predictor), otherwise);
 }
 
+/// What is a fix's own: what it gains alone and what is lost without it, so that the order of the fixes changes nothing.
 double Together::model_error(const Predictor& predictor) const {
   const double largest = std::ranges::max(model_errors);
-  if (upto.size() == 1) return largest;
+  if (alone.size() == 1) return largest;
+  std::vector<Scenario> asked = alone;
+  asked.insert(asked.end(), without.begin(), without.end());
+  asked.push_back(scenario);
+  const std::vector<Prediction> predictions = predictor.predict(asked);
+  const DurationNs all = predictions.back().gain;
   double off = 0;
-  double before = 0;
-  const std::vector<Prediction> predictions = predictor.predict(upto);
-  for (std::size_t i = 0; i < predictions.size(); ++i) {
-    const auto gain = static_cast<double>(predictions[i].gain.ns);
-    off += std::fabs(gain - before) * model_errors[i];
-    before = gain;
+  double own = 0;
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    const DurationNs lost = all - predictions[alone.size() + i].gain;
+    const auto its = static_cast<double>(std::max<std::int64_t>(predictions[i].gain.ns, 0) +
+                                         std::max<std::int64_t>(lost.ns, 0));
+    off += its * model_errors[i];
+    own += its;
   }
-  return before == 0 ? largest : off / std::fabs(before);
+  return own == 0 ? largest : off / own;
 }
 
 }  // namespace headway::analyzer

@@ -19,10 +19,10 @@ struct ProposedFix {
 struct Together {
   std::string missing;  ///< why there is no answer, naming the fix; empty when there is one
   Scenario scenario;
-  std::vector<Scenario> otherwise;  ///< each fix at the ends of its range, the others as proposed
-  /// The first fix, the first two, …: what each adds is what its own formula may be off.
-  std::vector<Scenario> upto;
-  std::vector<double> model_errors;  ///< of each fix, as a share of what it adds
+  std::vector<Scenario> otherwise;   ///< each fix at the ends of its range, the others as proposed
+  std::vector<Scenario> alone;       ///< each fix by itself
+  std::vector<Scenario> without;     ///< all fixes but this one
+  std::vector<double> model_errors;  ///< of each fix, as a share of what is its own
 
   /// The formula of a fix that adds little is no doubt about what the others gain.
   Prediction predict(const Predictor& predictor) const;

@@ -285,7 +285,12 @@ TEST_CASE("one button ticks all advised fixes, and promises the step that they t
   w.wait();
   REQUIRE(w.page().what_if().answer());
   CHECK(w.page().what_if().ticked().size() == plan.size());
-  CHECK(w.page().what_if().answer()->prediction.step == plan.back().step);
+  const analyzer::Prediction& told = w.page().what_if().answer()->prediction;
+  CHECK(told.step == plan.back().step);
+  // The window says the report's interval.
+  const auto step = static_cast<double>(plan.back().recorded.ns);
+  CHECK(told.gain_ns.low / step == doctest::Approx(plan.back().low));
+  CHECK(told.gain_ns.high / step == doctest::Approx(plan.back().high));
 }
 
 TEST_CASE("without a plan there is no button for one") {

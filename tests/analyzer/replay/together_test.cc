@@ -90,17 +90,26 @@ TEST_CASE(
   CHECK(prediction.gain_ns.high >= static_cast<double>(best.gain.ns));
   const Prediction without = run().predictor->predict(sure.scenario);
   CHECK(prediction.gain > without.gain);
-  // What one of them may be off is a share of what it adds, not of what the other gains.
+  // What one of them may be off is a share of what is its own: what it gains alone, and what is lost without it.
   const auto gain = static_cast<double>(prediction.gain.ns);
   const auto gain_without = static_cast<double>(without.gain.ns);
-  const double off = fix("remove-syncs").model_error * gain_without +
-                     fix("fuse-chains").model_error * (gain - gain_without);
+  const auto gain_alone = static_cast<double>(run().predictor->predict(unsure.scenario).gain.ns);
+  const double own = gain_without + gain - gain_alone;
+  const double other_own = gain_alone + gain - gain_without;
+  const double error =
+      (fix("remove-syncs").model_error * own + fix("fuse-chains").model_error * other_own) /
+      (own + other_own);
   Together bare = all;
   bare.otherwise.clear();
   const Bounds told = bare.predict(*run().predictor).gain_ns;
-  const Bounds expected = run().predictor->predict(all.scenario, off / gain).gain_ns;
+  const Bounds expected = run().predictor->predict(all.scenario, error).gain_ns;
   CHECK(told.low == doctest::Approx(expected.low));
   CHECK(told.high == doctest::Approx(expected.high));
+  // The order of the fixes changes nothing.
+  const std::array other_way = {both[1], both[0]};
+  const Bounds turned = together(other_way).predict(*run().predictor).gain_ns;
+  CHECK(turned.low == doctest::Approx(prediction.gain_ns.low));
+  CHECK(turned.high == doctest::Approx(prediction.gain_ns.high));
   const double largest = std::max(fix("remove-syncs").model_error, fix("fuse-chains").model_error);
   CHECK(told.low > run().predictor->predict(all.scenario, largest).gain_ns.low);
 }
