@@ -2,7 +2,6 @@
 #include "cli/commands/progress.h"
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
 #include <pty.h>
 #include <unistd.h>
 
@@ -28,11 +27,12 @@ std::string written_to_terminal(Run run) {
   ::dup2(before, STDERR_FILENO);
   ::close(before);
   ::close(end);
-  ::fcntl(terminal, F_SETFL, O_NONBLOCK);
-  std::string text(65536, '\0');
-  const ssize_t size = ::read(terminal, text.data(), text.size());
+  // What was written arrives in pieces, some of them later; reading ends with EIO after the last.
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got; (got = ::read(terminal, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
   ::close(terminal);
-  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   return text;
 }
 
