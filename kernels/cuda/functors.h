@@ -56,9 +56,10 @@ HEADWAY_BOTH float relu(float x) {
 HEADWAY_BOTH float sigmoid(float x) {
   return 1.0F / (1.0F + expf(-x));
 }
-/// GELU in its tanh form, x·sigmoid(2·sqrt(2/pi)·(x + 0.044715·x³)), and its slope.
+/// GELU in its tanh form, x·sigmoid(2·sqrt(2/pi)·(x + 0.044715·x³)), and its slope. Sums of products are written as one operation:
+/// left to the compiler, each kernel joins them as it likes, and its bits differ from those of generated code (seen on an H100).
 HEADWAY_BOTH float gelu_argument(float x) {
-  return x * (x * x * 0.0713548163F + 1.5957691216F);
+  return x * fmaf(x * x, 0.0713548163F, 1.5957691216F);
 }
 HEADWAY_BOTH float gelu(float x) {
   return x * sigmoid(gelu_argument(x));
@@ -67,7 +68,7 @@ HEADWAY_BOTH float gelu_slope(float x) {
   const float s = sigmoid(gelu_argument(x));
   // Far out s·(1-s) is 0 and x² may be infinite: their product would be NaN.
   const float bend = s * (1.0F - s);
-  return bend == 0 ? s : s + x * bend * (x * x * 0.2140644490F + 1.5957691216F);
+  return bend == 0 ? s : fmaf(x * bend, fmaf(x * x, 0.2140644490F, 1.5957691216F), s);
 }
 
 /// One unit of an LSTM layer (kernels/lstm/op.h).

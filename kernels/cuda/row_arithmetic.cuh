@@ -24,7 +24,7 @@ __device__ __forceinline__ float row_gelu_backward(float a, float b) {
   return __fmul_rn(b, gelu_slope(a));
 }
 __device__ __forceinline__ float row_tanh_backward(float a, float b) {
-  return __fmul_rn(b, 1.0F - a * a);
+  return __fmul_rn(b, fmaf(-a, a, 1.0F));
 }
 __device__ __forceinline__ float row_dropout(float a, std::int64_t element, std::uint32_t key,
                                              std::uint32_t limit, float scale) {

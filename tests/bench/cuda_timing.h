@@ -141,8 +141,7 @@ class CudaTiming {
   void* last() const { return reinterpret_cast<void*>(memory_.back().address()); }
   void upload(const void* from, std::size_t block, std::size_t bytes) {
     for (std::size_t done = 0; done < bytes; done += block)
-      HEADWAY_CU(driver_, cuMemcpyHtoD, memory_.back().address() + done, from,
-                 std::min(block, bytes - done));
+      cuda::upload(driver_, memory_.back().address() + done, from, std::min(block, bytes - done));
   }
   /// Seconds of what `work` queues. The write that flushes the cache keeps the GPU busy while the host
   /// launches, so that no launch is waited for.

@@ -55,6 +55,8 @@ def rows(db, table):
 
 
 def losses(db):
+    if not one(db, "SELECT count(*) FROM sqlite_master WHERE name = 'HEADWAY_LOSS'"):
+        return {}
     return {name: count for name, count in db.execute("SELECT name, sum(count) FROM HEADWAY_LOSS GROUP BY 1")
             if name not in ("process_not_injected",)}
 

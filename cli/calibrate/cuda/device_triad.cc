@@ -15,8 +15,8 @@ void measure_device_triad(Session& session, FigureSet& figures) {
   const Driver& driver = session.driver();
   const DeviceMemory a(driver, bytes), b(driver, bytes), c(driver, bytes);
   const std::vector<float> values(bytes / sizeof(float), 1.5F);
-  HEADWAY_CU(driver, cuMemcpyHtoD, b.address(), values.data(), bytes);
-  HEADWAY_CU(driver, cuMemcpyHtoD, c.address(), values.data(), bytes);
+  cuda::upload(driver, b.address(), values.data(), bytes);
+  cuda::upload(driver, c.address(), values.data(), bytes);
   auto triad = [&] { session.launch_triad(a.address(), b.address(), c.address(), bytes / 16); };
   session.time(triad);  // warms up
   std::vector<double> rates;

@@ -51,8 +51,7 @@ void fill(const Session& session, CUdeviceptr at, std::size_t bytes,
           const std::vector<std::uint32_t>& bits) {
   const std::size_t block = bits.size() * sizeof bits.front();
   for (std::size_t done = 0; done < bytes; done += block)
-    HEADWAY_CU(session.driver(), cuMemcpyHtoD, at + done, bits.data(),
-               std::min(block, bytes - done));
+    cuda::upload(session.driver(), at + done, bits.data(), std::min(block, bytes - done));
 }
 
 std::vector<double> flops(Session& session, const cuda::CublasLt& library,

@@ -2,6 +2,7 @@
 #include "kernels/cuda/cudnn/convolution.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "common/error.h"
 
@@ -97,7 +98,9 @@ CudnnDescriptor operation_graph(const Cudnn& library, ConvolutionForm form, Numb
   const CudnnDescriptor how = convolution(library, s);
   const FormAttributes names = attributes_of(form);
   CudnnDescriptor operation(library, names.type);
-  operation.set(names.alpha, AttributeType::kFloat, {1.0F})
+  // Engines of integers multiply by the bits of alpha as an integer (cuDNN 9.19 on an H100).
+  const float alpha = s.int8 ? std::bit_cast<float>(std::int32_t{1}) : 1.0F;
+  operation.set(names.alpha, AttributeType::kFloat, {alpha})
       .set(names.beta, AttributeType::kFloat, {0.0F})
       .set(names.convolution, how)
       .set(names.x, x)

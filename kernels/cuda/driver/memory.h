@@ -38,4 +38,11 @@ class PinnedMemory {
   void* address_ = nullptr;
 };
 
+/// Copies to a device, and returns when the bytes are there. From pageable memory cuMemcpyHtoD alone returns as soon as they are
+/// staged, and streams that do not wait for the default one would read what was there before.
+inline void upload(const Driver& driver, CUdeviceptr to, const void* from, std::size_t bytes) {
+  HEADWAY_CU(driver, cuMemcpyHtoD, to, from, bytes);
+  HEADWAY_CU(driver, cuStreamSynchronize, nullptr);
+}
+
 }  // namespace headway::cuda

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "common/error.h"
+#include "kernels/cuda/driver/memory.h"
 #include "kernels/half.h"
 #include "reference_trainer/devices/cuda/compile.h"
 #include "reference_trainer/devices/cuda/cuda_device.h"
@@ -145,17 +146,17 @@ void CudaGraph::write(ValueId id, std::span<const float> values) {
   device_.synchronize();
   if (graph_.value(id).type == DataType::kInt8) {
     const std::vector<std::int8_t> whole(ordered.begin(), ordered.end());
-    HEADWAY_CU(device_.driver(), cuMemcpyHtoD, to, whole.data(), whole.size());
+    cuda::upload(device_.driver(), to, whole.data(), whole.size());
     return;
   }
   if (format(id) == NumberFormat::kFloat32) {
-    HEADWAY_CU(device_.driver(), cuMemcpyHtoD, to, ordered.data(), ordered.size() * sizeof(float));
+    cuda::upload(device_.driver(), to, ordered.data(), ordered.size() * sizeof(float));
     return;
   }
   std::vector<std::uint16_t> bits;
   bits.reserve(ordered.size());
   for (float value : ordered) bits.push_back(kernels::to_16_bits(format(id), value));
-  HEADWAY_CU(device_.driver(), cuMemcpyHtoD, to, bits.data(), bits.size() * sizeof bits[0]);
+  cuda::upload(device_.driver(), to, bits.data(), bits.size() * sizeof bits[0]);
 }
 
 std::vector<float> CudaGraph::read(ValueId id) const {

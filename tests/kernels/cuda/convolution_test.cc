@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -157,6 +160,42 @@ TEST_CASE("convolutions agree with double precision: every form and format, odd 
         CHECK(largest_difference(c.run(*library, form), expected) < allowed);
       }
     }
+  }
+}
+
+TEST_CASE("convolutions of integers are exact") {
+  const auto library = cudnn();
+  if (!library) return;
+  for (ConvolutionShape s : {ConvolutionShape{2, 9, 7, 16, 24, 1, 1, 0},
+                             {2, 9, 7, 16, 8, 3, 1, 1},
+                             {3, 8, 8, 8, 16, 3, 2, 1},
+                             {3, 8, 8, 4, 8, 3, 1, 1},
+                             {2, 17, 15, 4, 8, 7, 2, 3},
+                             {1, 28, 28, 64, 64, 3, 1, 1}}) {
+    s.int8 = true;
+    CAPTURE(s.channels);
+    CAPTURE(s.filters);
+    CAPTURE(s.kernel);
+    auto integers = [](std::int64_t count, std::uint32_t seed) {
+      std::vector<float> values = random_floats(count, seed, 0, 50);
+      for (float& v : values) v = std::clamp(std::round(v), -127.0F, 127.0F);
+      return values;
+    };
+    const std::vector<float> x = integers(s.x_elements(), 1), w = integers(s.w_elements(), 2);
+    const Plain<std::int8_t> ax(std::vector<std::int8_t>(x.begin(), x.end()));
+    const Plain<std::int8_t> aw(std::vector<std::int8_t>(w.begin(), w.end()));
+    const Plain<std::int32_t> ay(std::vector<std::int32_t>(at(s.y_elements()), -1));
+    const ConvolutionPlan plan(*library, ConvolutionForm::kForward, NumberFormat::kFloat32, s);
+    const Plain<char> workspace(
+        std::vector<char>(at(std::max<std::int64_t>(plan.workspace_bytes(), 1))));
+    plan.run(gpu().stream(), plan.bind({ax.get(), aw.get(), ay.get(), workspace.get()}));
+    HEADWAY_CU(gpu().driver(), cuStreamSynchronize, gpu().stream());
+    const auto expected =
+        reference(ConvolutionForm::kForward, s, x, w, std::vector<float>(at(s.y_elements())));
+    const std::vector<std::int32_t> sums = ay.read();
+    CAPTURE(fmt::format("{}", fmt::join(sums.begin(), sums.begin() + 8, " ")));
+    CAPTURE(fmt::format("{}", fmt::join(expected.begin(), expected.begin() + 8, " ")));
+    CHECK(std::vector<float>(sums.begin(), sums.end()) == expected);
   }
 }
 

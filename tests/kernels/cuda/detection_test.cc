@@ -108,8 +108,8 @@ TEST_CASE("anchors get the boxes that the processor gives them, ties, empty boxe
     gpu().run({box_overlaps(gpu().limits(), shape, a)});
     CHECK(largest_difference(dev_overlaps.read(), overlaps) < 1e-6);
     // The later passes from equal overlaps: a tie that one rounds away is a tie no more.
-    HEADWAY_CU(gpu().driver(), cuMemcpyHtoD, reinterpret_cast<CUdeviceptr>(dev_overlaps.get()),
-               overlaps.data(), overlaps.size() * sizeof(float));
+    cuda::upload(gpu().driver(), reinterpret_cast<CUdeviceptr>(dev_overlaps.get()), overlaps.data(),
+                 overlaps.size() * sizeof(float));
     gpu().run({best_anchors(gpu().limits(), shape, a), match_targets(gpu().limits(), shape, a)});
     CHECK(dev_best.read() == best);
     CHECK(dev_anchor_labels.read() == anchor_labels);

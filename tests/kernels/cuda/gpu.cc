@@ -62,12 +62,12 @@ Array::Array(NumberFormat format, const std::vector<float>& values, std::size_t 
       memory_(gpu().driver(), (count_ + offset) * bytes_of(format)) {
   const auto to = reinterpret_cast<CUdeviceptr>(get());
   if (format == NumberFormat::kFloat32) {
-    HEADWAY_CU(gpu().driver(), cuMemcpyHtoD, to, values.data(), count_ * sizeof(float));
+    cuda::upload(gpu().driver(), to, values.data(), count_ * sizeof(float));
     return;
   }
   std::vector<std::uint16_t> bits;
   for (float value : values) bits.push_back(narrow(format, value));
-  HEADWAY_CU(gpu().driver(), cuMemcpyHtoD, to, bits.data(), count_ * sizeof bits[0]);
+  cuda::upload(gpu().driver(), to, bits.data(), count_ * sizeof bits[0]);
 }
 
 Array::Array(NumberFormat format, std::int64_t count, std::size_t offset)

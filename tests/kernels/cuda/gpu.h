@@ -67,7 +67,7 @@ class Plain {
  public:
   explicit Plain(const std::vector<T>& values)
       : count_(values.size()), memory_(gpu().driver(), count_ * sizeof(T)) {
-    HEADWAY_CU(gpu().driver(), cuMemcpyHtoD, memory_.address(), values.data(), count_ * sizeof(T));
+    cuda::upload(gpu().driver(), memory_.address(), values.data(), count_ * sizeof(T));
   }
   T* get() const { return reinterpret_cast<T*>(memory_.address()); }
   std::vector<T> read() const {

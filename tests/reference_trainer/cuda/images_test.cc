@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Images that the GPU makes are those of the loader to the bit: a run on the GPU has the same losses with both.
+// Images that the GPU makes are those of the loader to the bit: a run on the GPU has the same losses with both. On a GPU only the first,
+// because cuDNN adds up a gradient in any order: after an update the same run twice may differ in the last place.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tests/reference_trainer/cuda/both_devices.h"
 #include "tests/reference_trainer/tiny_detector.h"
@@ -20,7 +23,13 @@ void check_alike(Settings settings, Decode decode) {
   const std::vector<float> expected = gpu_losses(settings);
   settings.augment_on_device = true;
   settings.decode = decode;
-  CHECK(gpu_losses(settings) == expected);
+  const std::vector<float> got = gpu_losses(settings);
+  CAPTURE(fmt::format("{:a}, by the loader {:a}", fmt::join(got, " "), fmt::join(expected, " ")));
+  REQUIRE(got.size() == expected.size());
+  CHECK(got[0] == expected[0]);
+  const bool emulated = open_cuda_device({})->info().name == "Emulated GPU";
+  for (std::size_t i = 1; i < got.size(); ++i)
+    CHECK(got[i] == doctest::Approx(expected[i]).epsilon(emulated ? 1e-12 : 1e-6));
 }
 
 }  // namespace

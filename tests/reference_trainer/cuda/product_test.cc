@@ -80,7 +80,7 @@ struct Matrix {
     for (float& value : values)
       value = static_cast<float>(static_cast<int>(random() % 2001) - 1000) / 1000;
     const std::vector<std::uint8_t> bytes = packed(type, values);
-    HEADWAY_CU(*gpu.driver, cuMemcpyHtoD, memory.address(), bytes.data(), bytes.size());
+    cuda::upload(*gpu.driver, memory.address(), bytes.data(), bytes.size());
   }
   void* get() const { return std::bit_cast<void*>(memory.address()); }
 };

@@ -224,8 +224,10 @@ bool is_int8(const Held& operation) {
 
 Status check_operation(const Held& held) {
   const Roles roles = roles_of(held.type);
-  if (held[roles.alpha].at<float>() != 1 || held[roles.beta].at<float>() != 0)
-    return refuse(kNotSupported, "only alpha 1 and beta 0");
+  if (is_int8(held) ? held[roles.alpha].at<std::int32_t>() != 1
+                    : held[roles.alpha].at<float>() != 1)
+    return refuse(kNotSupported, "only alpha 1, of integers as an integer");
+  if (held[roles.beta].at<float>() != 0) return refuse(kNotSupported, "only beta 0");
   const Held &x = held.part(roles.x), &w = held.part(roles.w), &y = held.part(roles.y);
   for (const Held* each : {&x, &w, &y}) {
     if (each->type != D::kTensor) return refuse(kBadParameter, "an operand is no tensor");

@@ -29,7 +29,7 @@ std::shared_ptr<const cuda::DeviceMemory> upload(const CudaGraph& graph,
   const auto& driver = graph.device().driver();
   const std::size_t bytes = values.size() * sizeof(float);
   const auto memory = std::make_shared<const cuda::DeviceMemory>(driver, bytes);
-  HEADWAY_CU(driver, cuMemcpyHtoD, memory->address(), values.data(), bytes);
+  cuda::upload(driver, memory->address(), values.data(), bytes);
   return memory;
 }
 

@@ -5,6 +5,7 @@
 #include "kernels/quantise/launch.h"
 
 #include "kernels/cuda/cudnn/convolution.h"
+#include "kernels/cuda/driver/memory.h"
 #include "kernels/cuda/driver/product.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 #include "reference_trainer/ops/fused_products.h"
@@ -44,8 +45,8 @@ std::shared_ptr<Memory> factors_of(const CudaGraph& graph, const FusedProductAtt
   const std::size_t bytes = host.size() * sizeof(float);
   auto factors = std::make_shared<Memory>(
       graph.device().allocate(static_cast<std::int64_t>(bytes), MemoryKind::kDevice));
-  HEADWAY_CU(graph.device().driver(), cuMemcpyHtoD,
-             reinterpret_cast<CUdeviceptr>(factors->view().address), host.data(), bytes);
+  cuda::upload(graph.device().driver(), reinterpret_cast<CUdeviceptr>(factors->view().address),
+               host.data(), bytes);
   return factors;
 }
 
