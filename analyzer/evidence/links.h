@@ -19,4 +19,12 @@ struct Link {
 const Link* link_of(std::string_view device_name);
 std::span<const Link> links();
 
+/// The way between a device and its host, by the device's name: a full PCIe slot of the newest generation that it takes.
+struct HostLink {
+  std::string_view label;  ///< "PCIe 5.0 x16"
+  double bytes_per_s;      ///< that large pinned copies reach, each way
+};
+/// Of devices that are not in the table: PCIe 3.0.
+HostLink host_link_of(std::string_view device_name);
+
 }  // namespace headway::analyzer

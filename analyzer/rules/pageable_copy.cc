@@ -6,16 +6,17 @@
 //   piece by piece, while the caller waits. Nothing overlaps.
 // Formula: recoverable = exposed time of pageable copies x (1 - their rate / the pinned rate) +
 //   idle device time while the launching thread was in such a copy. The pinned rate is that of
-//   pinned copies of 1 MB and more in this trace, at least 12 GB/s (PCIe 3.0 x16). If the memory
-//   kind is not recorded: copies of 1 MB and more at under half of this rate.
+//   pinned copies of 1 MB and more in this trace, else what the newest PCIe slot that the device
+//   takes gives. If the memory kind is not recorded: copies of 1 MB and more at under 6 GB/s.
 // Falsified by: copies at the link's rate (the memory was pinned), small copies (below 64 KB the
 //   driver buffers them and returns).
-// Known false positives: several devices that share one link; links slower than PCIe 3.0 x16.
+// Known false positives: several devices that share one link; slots slower than the device's.
 // Source: the CUDA best-practices guide on pinned memory.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "analyzer/evidence/links.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
@@ -28,8 +29,7 @@ using trace::DeviceOpKind;
 using trace::MemoryKind;
 
 constexpr std::int64_t kLargeCopy = 1'000'000;
-constexpr double kPinnedRate = 12e9;  // bytes/s
-constexpr double kFarBelow = 0.5;
+constexpr double kFarBelow = 6e9;  // bytes/s
 
 bool crosses(DeviceOpKind kind) {
   return kind == DeviceOpKind::kCopyHostToDevice || kind == DeviceOpKind::kCopyDeviceToHost;
@@ -43,13 +43,14 @@ MemoryKind host_memory(const trace::DeviceOps& ops, std::size_t i) {
 /// Rates and what is known, over all copies between host and device.
 struct Copies {
   std::int64_t count = 0;
-  std::int64_t known = 0;  ///< those whose memory is known
-  double pinned_rate = kPinnedRate;
+  std::int64_t known = 0;     ///< those whose memory is known
+  double pinned_rate = 0;     ///< of the largest recorded, else the link's
   double suspect_rate = 0;    ///< of pageable copies; of large ones where memory is unknown
   std::vector<bool> suspect;  ///< per device op
 };
 
-Copies judge_copies(const trace::DeviceOps& ops) {
+Copies judge_copies(const trace::Trace& trace) {
+  const trace::DeviceOps& ops = trace.device_ops;
   Copies copies;
   copies.suspect.resize(ops.size());
   for (std::size_t i = 0; i < ops.size(); ++i) {
@@ -61,13 +62,16 @@ Copies judge_copies(const trace::DeviceOps& ops) {
       copies.pinned_rate =
           std::max(copies.pinned_rate, static_cast<double>(ops.bytes[i]) / seconds);
   }
+  if (copies.pinned_rate == 0)
+    copies.pinned_rate =
+        host_link_of(trace.devices.empty() ? "" : trace.devices[0].name).bytes_per_s;
   std::int64_t bytes = 0;
   DurationNs time;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     if (!crosses(ops.kind[i]) || ops.bytes[i] <= 0) continue;
     DurationNs length = ops.end[i] - ops.start[i];
     bool slow = ops.bytes[i] >= kLargeCopy &&
-                static_cast<double>(ops.bytes[i]) < kFarBelow * kPinnedRate * length.seconds();
+                static_cast<double>(ops.bytes[i]) < kFarBelow * length.seconds();
     copies.suspect[i] = copies.known ? host_memory(ops, i) == MemoryKind::kPageable : slow;
     if (!copies.suspect[i]) continue;
     bytes += ops.bytes[i];
@@ -142,7 +146,7 @@ std::vector<Advice> advice(const RuleContext& context) {
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
-  Copies copies = judge_copies(context.trace.device_ops);
+  Copies copies = judge_copies(context.trace);
   Cost worst;
   DurationNs recoverable;
   double slower = 1 - std::min(1.0, copies.suspect_rate / copies.pinned_rate);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "analyzer/evidence/links.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/format.h"
@@ -19,15 +20,13 @@ using namespace trace;
 constexpr std::int64_t kLargeCopy = 1'000'000;
 /// From here on a copy is mostly its bytes.
 constexpr std::int64_t kNoSmallCopy = 32'768;
-/// PCIe 3.0 x16, bytes/s.
-constexpr double kLeastPinnedRate = 12e9;
 /// A processor copies into pinned memory at several times this rate, bytes/s: what goes slower waits for the link.
 constexpr double kStagingRate = 1e9;
 /// What a copy takes besides its bytes, where the recording has no small ones.
 constexpr DurationNs kCopyLatency{1'500};
 
 /// A direction between host and device.
-struct Link {
+struct Direction {
   double pinned = 0;  ///< bytes/s
   double pageable =
       0;  ///< bytes/s of the recorded ones, 0 without large ones: the link gives at least that
@@ -43,10 +42,15 @@ bool is_pageable(const DeviceOps& ops, std::uint32_t op) {
   return (to_device ? ops.source_memory : ops.destination_memory)[op] == MemoryKind::kPageable;
 }
 
-Link link_of(const Predictor& predictor, DeviceOpKind direction) {
+HostLink host_link(const Predictor& predictor) {
+  const DeviceId device = predictor.analysis().partitions[predictor.steps().partition].device;
+  return host_link_of(device.valid() ? predictor.trace().devices[device.value].name : "");
+}
+
+Direction measure(const Predictor& predictor, DeviceOpKind direction) {
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
-  Link link;
+  Direction link;
   DurationNs shortest{INT64_MAX};
   double pageable_bytes = 0;
   double pageable_seconds = 0;
@@ -74,7 +78,7 @@ Link link_of(const Predictor& predictor, DeviceOpKind direction) {
   if (link.known) return link;
   link.pageable = pageable_seconds > 0 ? pageable_bytes / pageable_seconds : 0;
   link.slow = link.pageable > 0 && link.pageable < kStagingRate;
-  link.pinned = link.slow ? link.pageable : kLeastPinnedRate;
+  link.pinned = link.slow ? link.pageable : host_link(predictor).bytes_per_s;
   return link;
 }
 
@@ -83,7 +87,7 @@ struct Sums {
   std::int64_t bytes = 0;
 };
 
-Scenario pinned(const Predictor& predictor, const Link& to_device, const Link& to_host,
+Scenario pinned(const Predictor& predictor, const Direction& to_device, const Direction& to_host,
                 Sums& sums) {
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
@@ -93,7 +97,7 @@ Scenario pinned(const Predictor& predictor, const Link& to_device, const Link& t
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     if (!is_pageable(ops, i)) continue;
     const bool up = ops.kind[i] == DeviceOpKind::kCopyHostToDevice;
-    const Link& link = up ? to_device : to_host;
+    const Direction& link = up ? to_device : to_host;
     const auto moving = std::llround(static_cast<double>(std::max<std::int64_t>(0, ops.bytes[i])) /
                                      link.pinned * 1e9);
     editor.set_op(DeviceOpId{i},
@@ -113,8 +117,8 @@ Scenario pinned(const Predictor& predictor, const Link& to_device, const Link& t
 }
 
 Proposal propose(const Predictor& predictor) {
-  Link to_device = link_of(predictor, DeviceOpKind::kCopyHostToDevice);
-  Link to_host = link_of(predictor, DeviceOpKind::kCopyDeviceToHost);
+  Direction to_device = measure(predictor, DeviceOpKind::kCopyHostToDevice);
+  Direction to_host = measure(predictor, DeviceOpKind::kCopyDeviceToHost);
   Sums sums;
   Scenario scenario = pinned(predictor, to_device, to_host, sums);
   if (sums.copies == 0) return not_here("no copy is known to use pageable memory");
@@ -125,10 +129,11 @@ Proposal propose(const Predictor& predictor) {
                   format_bytes(static_cast<std::int64_t>(to_device.pinned)),
                   to_device.known  ? ""
                   : to_device.slow ? " (unchanged: the link is slower than the processor's copy)"
-                                   : " (PCIe 3.0 x16: no pinned copy was recorded)"),
+                                   : fmt::format(" ({}: no pinned copy was recorded)",
+                                                 host_link(predictor).label)),
       std::move(scenario)};
   bool may_be_slow = false;
-  for (Link* link : {&to_device, &to_host}) {
+  for (Direction* link : {&to_device, &to_host}) {
     if (link->known || link->pageable <= 0 || link->slow) continue;
     link->pinned = std::min(link->pinned, link->pageable);
     may_be_slow = true;
@@ -146,8 +151,9 @@ const Fix kPinnedCopies{
     FixKind::kModelled,
     0.2,
     "--pinned on",
-    "Pageable copies take their bytes at the pinned rate: recorded, else calibrated, else PCIe 3.0 "
-    "x16. Recorded copies below 1 GB/s indicate a slow link, which stays; if the link rate is "
+    "Pageable copies take their bytes at the pinned rate: recorded, else calibrated, else "
+    "that of the newest PCIe slot which the device takes. Recorded copies below 1 GB/s indicate a "
+    "slow link, which stays; if the link rate is "
     "unknown, the interval includes it. Calls that issue copies to the device return at once.",
     "whether the program has another reason to wait for the copy",
     propose};

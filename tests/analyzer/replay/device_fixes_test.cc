@@ -48,9 +48,10 @@ TEST_CASE("copies from pinned memory take what they take at its rate, and the ho
   const TextRun now = with_copy("memory=pageable rate=4GB/s");
   const Predicted pageable(now, "pinned-copies");
   REQUIRE(pageable.proposal.applies);
-  // Nothing pinned was recorded: 12 GB/s, of PCIe 3.0 x16.
-  CHECK(pageable.proposal.text.find("no pinned copy was recorded") != std::string::npos);
-  const TextRun then = with_copy("memory=pinned rate=12GB/s");
+  // Nothing pinned was recorded: 25 GB/s, of an A100's slot.
+  CHECK(pageable.proposal.text.find("PCIe 4.0 x16: no pinned copy was recorded") !=
+        std::string::npos);
+  const TextRun then = with_copy("memory=pinned rate=25GB/s");
   const Predicted pinned(then, "pinned-copies");
   CHECK_FALSE(pinned.proposal.applies);
   CHECK(pageable.step_us() == doctest::Approx(pinned.recorded_us()).epsilon(0.005));
