@@ -323,6 +323,7 @@ RecordResult record(const RecordOptions& options) {
   summary.without_session = assembler.processes().without_session();
   summary.busiest_thread_records = assembler.busiest_thread_records();
   summary.event_cost_ns = assembler.event_cost_ns();
+  summary.cuda = assembler.cuda_overhead_ns() > 0;
   summary.recorder_cpu = own_cpu_time();
   summary.suggest_report = options.suggest_report;
   summary.nvtx = options.nvtx;

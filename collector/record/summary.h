@@ -32,6 +32,7 @@ struct Summary {
   std::string failure;                       ///< why rows were not stored; empty when all were
   std::int64_t busiest_thread_records = 0;
   double event_cost_ns = 0;  ///< of one record
+  bool cuda = false;         ///< CUDA work was recorded, whose cost is in no other figure
   DurationNs recorder_cpu;
   bool suggest_report = true;  ///< name the command that comes next
   bool nvtx = true;

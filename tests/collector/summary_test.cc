@@ -31,9 +31,16 @@ TEST_CASE("the summary of a healthy run is short and ends with what to do next")
       "headway: recorded 12.3 s to run.sqlite (1.23 MB)\n"
       "headway: 450 events from 3 threads in 2 of 5 processes\n"
       "headway: nothing was lost\n"
-      "headway: recording cost the busiest thread <0.1 % of its time (20 ns per push or pop); the "
-      "recorder itself used 210 ms of processor time\n"
+      "headway: recording ranges cost the busiest thread <0.1 % of its time (20 ns per push or "
+      "pop); the recorder itself used 210 ms of processor time\n"
       "headway: next: headway report run.sqlite\n");
+}
+
+TEST_CASE("what recorded CUDA calls cost the program is not left out") {
+  Summary s = healthy();
+  s.cuda = true;
+  CHECK(summary_text(s).find("a recorded CUDA call takes 3 to 10 µs longer; the recorder") !=
+        std::string::npos);
 }
 
 TEST_CASE("losses are explained") {
