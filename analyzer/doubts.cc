@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <map>
@@ -189,6 +190,35 @@ void add_coverage(const Trace& trace, const Analysis& analysis, std::vector<Doub
                               simulated.size())});
 }
 
+/// Calls of CUDA's interfaces per steady step, with what lies between steps.
+double calls_per_step(const Trace& trace, const Steps& steps) {
+  if (steps.steady.empty()) return 0;
+  const Interval steady{steps.all[steps.steady.front()].host.begin,
+                        steps.all[steps.steady.back()].next};
+  const auto inside =
+      std::count_if(trace.calls.start.begin(), trace.calls.start.end(),
+                    [&](TimeNs start) { return start >= steady.begin && start < steady.end; });
+  return static_cast<double>(inside) / static_cast<double>(steps.steady.size());
+}
+
+/// CUPTI's records lengthen calls: by 2.7 µs in a loop of launches, 9.7 µs in a step of PyTorch (docs/design/0083-first-gpu-run.md).
+void add_cost_of_calls(const Trace& trace, const Analysis& analysis, double host, DurationNs step,
+                       std::vector<Doubt>& doubts) {
+  constexpr DurationNs kLeast{3'000};
+  constexpr DurationNs kMost{10'000};
+  constexpr double kMuch = 0.05;
+  if (!trace.meta_value(trace::meta::kCuda).starts_with("on:")) return;
+  const double calls = calls_per_step(trace, analysis.steps);
+  const auto cost = [&](DurationNs one) { return DurationNs{std::llround(calls * one.ns)}; };
+  if (host < kMuch || ratio(cost(kMost), step) < kMuch) return;
+  doubts.push_back(
+      {"doubt", fmt::format("Recording slows the host: each of the {} CUDA calls per step takes 3 "
+                            "to 10 µs longer, {} to {} of the {} step. A normal run has shorter "
+                            "launch gaps, and fixes of the host gain less.",
+                            format_count(std::llround(calls)), format_duration(cost(kLeast)),
+                            format_duration(cost(kMost)), format_duration(step))});
+}
+
 /// What the recording shows of itself instead of the program, and what recording cost the program.
 void add_recording(const Trace& trace, const Analysis& analysis, std::vector<Doubt>& doubts) {
   for (const Finding& finding : analysis.findings) {
@@ -197,12 +227,15 @@ void add_recording(const Trace& trace, const Analysis& analysis, std::vector<Dou
   }
   constexpr double kMuch = 0.05;
   double host = 0;
+  DurationNs step;
   for (const DevicePartition& device : analysis.partitions) {
     if (!device.device.valid()) continue;
     const ClassTimes& times = device.per_steady_step;
     host = std::max(
         host, ratio(times[TimeClass::kLaunchGap] + times[TimeClass::kHostOther], times.total()));
+    step = std::max(step, times.total());
   }
+  add_cost_of_calls(trace, analysis, host, step, doubts);
   auto recorded = [&](std::string_view key) {
     std::string name(trace::meta::kKinetoPrefix);
     return trace.meta_value(name.append(key)) == "1";

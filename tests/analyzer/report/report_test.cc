@@ -13,6 +13,8 @@
 
 #include "analyzer/doubts.h"
 #include "tests/analyzer/planted_run.h"
+#include "tests/analyzer/text_run.h"
+#include "trace/meta_keys.h"
 
 namespace headway::analyzer {
 namespace {
@@ -125,6 +127,25 @@ TEST_CASE("a run that was killed says so before anything else") {
   CHECK(run.analysis.doubts[0].text.find("was ended by SIGKILL") != std::string::npos);
   std::string text = render(ReportFormat::kText, run.trace, run.analysis, kOptions);
   CHECK(text.find("SIGKILL") < text.find("Verdict"));
+}
+
+TEST_CASE(
+    "what recording CUDA costs a program of many launches is told, and not where kernels hide it") {
+  const auto told = [](const std::string& steps, bool recorded_by_cupti) {
+    TextRun run("thread main\n" + steps);
+    if (recorded_by_cupti) run.trace.meta[std::string(trace::meta::kCuda)] = "on: CUPTI 130001";
+    for (const Doubt& doubt : find_doubts(run.trace, run.analysis))
+      if (doubt.text.starts_with("Recording slows the host: each of the 51 CUDA calls"))
+        return true;
+    return false;
+  };
+  const std::string launches =
+      "  steps 12\n    repeat 50\n      host 20us\n      launch add 2us\n    sync stream\n";
+  const std::string kernels =
+      "  steps 12\n    repeat 50\n      host 4us\n      launch gemm 300us\n    sync stream\n";
+  CHECK(told(launches, true));
+  CHECK_FALSE(told(launches, false));
+  CHECK_FALSE(told(kernels, true));
 }
 
 TEST_CASE("processes and threads that are alike are one doubt, however many") {
