@@ -26,14 +26,13 @@ Summary healthy() {
 }  // namespace
 
 TEST_CASE("the summary of a healthy run is short and ends with what to do next") {
-  CHECK(
-      summary_text(healthy()) ==
-      "headway: recorded 12.3 s to run.sqlite (1.23 MB)\n"
-      "headway: 450 events from 3 threads in 2 of 5 processes\n"
-      "headway: nothing was lost\n"
-      "headway: recording ranges cost the busiest thread <0.1 % of its time (20 ns per push or "
-      "pop); the recorder itself used 210 ms of processor time\n"
-      "headway: next: headway report run.sqlite\n");
+  CHECK(summary_text(healthy()) ==
+        "headway: recorded 12.3 s to run.sqlite (1.23 MB)\n"
+        "headway: 450 events from 3 threads in 2 of 5 processes\n"
+        "headway: nothing was lost\n"
+        "headway: recording ranges cost the busiest thread <0.1 % of its time (20 ns per push or "
+        "pop); the recorder itself used 210 ms of processor time\n"
+        "headway: next: headway report run.sqlite\n");
 }
 
 TEST_CASE("what recorded CUDA calls cost the program is not left out") {
