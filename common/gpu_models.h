@@ -25,6 +25,7 @@ struct GpuModel {
   bool bf16;     ///< matrix units take BF16
   std::int64_t l2_bytes;
   std::int64_t link_bytes_per_second;  ///< NVLink or Infinity Fabric, both directions; 0 none
+  int pcie_generation;                 ///< of the slot with 16 lanes that it takes
   std::string_view source;
 };
 std::span<const GpuModel> gpu_models();

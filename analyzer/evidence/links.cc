@@ -2,7 +2,8 @@
 #include "analyzer/evidence/links.h"
 
 #include <array>
-#include <utility>
+
+#include "common/gpu_models.h"
 
 namespace headway::analyzer {
 
@@ -48,21 +49,16 @@ const Link* link_of(std::string_view device_name) {
 }
 
 HostLink host_link_of(std::string_view device_name) {
-  // Reached by large pinned copies: 12 of 16 GB/s by many recordings of PCIe 3.0, 54.7 of 64 GB/s measured on an H100 (PCIe 5.0).
-  constexpr HostLink kThird{"PCIe 3.0 x16", 12e9};
-  constexpr HostLink kFourth{"PCIe 4.0 x16", 25e9};
-  constexpr HostLink kFifth{"PCIe 5.0 x16", 54e9};
-  // From the vendors' data sheets.
-  static constexpr auto kNewer = std::to_array<std::pair<std::string_view, HostLink>>({
-      {"B200", kFifth},    {"B300", kFifth},    {"H800", kFifth},   {"H20", kFifth},
-      {"H100", kFifth},    {"MI300", kFifth},   {"RTX 50", kFifth}, {"A800", kFourth},
-      {"A100", kFourth},   {"MI250", kFourth},  {"L40", kFourth},   {"L4", kFourth},
-      {"A40", kFourth},    {"A30", kFourth},    {"A10", kFourth},   {"A16", kFourth},
-      {"RTX 40", kFourth}, {"RTX 30", kFourth}, {"RTX A", kFourth}, {"RTX 6000 Ada", kFourth},
-  });
-  for (const auto& [device, link] : kNewer)
-    if (device_name.find(device) != std::string_view::npos) return link;
-  return kThird;
+  const GpuModel* model = find_gpu(device_name);
+  // Reached by large pinned copies: 12 of 16 GB/s by many recordings of PCIe 3.0; 54.7 of 64 GB/s by an H100 (docs/performance.md).
+  switch (model ? model->pcie_generation : 3) {
+    case 5:
+      return {"PCIe 5.0 x16", 54e9};
+    case 4:
+      return {"PCIe 4.0 x16", 25e9};
+    default:
+      return {"PCIe 3.0 x16", 12e9};
+  }
 }
 
 }  // namespace headway::analyzer

@@ -24,7 +24,7 @@ struct HostLink {
   std::string_view label;  ///< "PCIe 5.0 x16"
   double bytes_per_s;      ///< that large pinned copies reach, each way
 };
-/// Of devices that are not in the table: PCIe 3.0.
+/// Of devices that common/gpu_models.h does not know: PCIe 3.0.
 HostLink host_link_of(std::string_view device_name);
 
 }  // namespace headway::analyzer

@@ -20,6 +20,7 @@
 #include "common/counted.h"
 #include "common/format.h"
 #include "common/statistics.h"
+#include "trace/loss_counters.h"
 #include "trace/meta_keys.h"
 
 namespace headway::analyzer {
@@ -384,6 +385,15 @@ const Finding* undecided(const Analysis& analysis) {
   return most;
 }
 
+/// A program that died before CUPTI handed its records over: what the host did says little of it.
+bool lost_all_device_work(const Trace& trace) {
+  const std::string_view lost = trace::declaration_of(trace::Loss::kCuptiDropped).name;
+  return trace.device_ops.size() == 0 &&
+         std::ranges::any_of(trace.losses, [&](const trace::LossCount& loss) {
+           return loss.name == lost && loss.count > 0;
+         });
+}
+
 }  // namespace
 
 std::string verdict(const Trace& trace, const Analysis& analysis) {
@@ -393,6 +403,9 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
     return fmt::format("{}{}{}. {}", compute_bound(trace, analysis), first.title, cause,
                        first.claim);
   }
+  if (lost_all_device_work(trace))
+    return "Cannot tell: CUDA was recorded, but all records of its device work were lost. The "
+           "figures are of the training thread only.";
   if (analysis.partitions.empty()) {
     return trace.device_ops.size() == 0
                ? "Cannot tell: the trace has no device work."

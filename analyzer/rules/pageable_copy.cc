@@ -44,7 +44,8 @@ MemoryKind host_memory(const trace::DeviceOps& ops, std::size_t i) {
 struct Copies {
   std::int64_t count = 0;
   std::int64_t known = 0;     ///< those whose memory is known
-  double pinned_rate = 0;     ///< of the largest recorded, else the link's
+  double pinned_rate = 0;     ///< of the fastest recorded, else the slot's
+  std::string_view slot;      ///< whose rate that is; empty where pinned copies were recorded
   double suspect_rate = 0;    ///< of pageable copies; of large ones where memory is unknown
   std::vector<bool> suspect;  ///< per device op
 };
@@ -62,9 +63,11 @@ Copies judge_copies(const trace::Trace& trace) {
       copies.pinned_rate =
           std::max(copies.pinned_rate, static_cast<double>(ops.bytes[i]) / seconds);
   }
-  if (copies.pinned_rate == 0)
-    copies.pinned_rate =
-        host_link_of(trace.devices.empty() ? "" : trace.devices[0].name).bytes_per_s;
+  if (copies.pinned_rate == 0) {
+    const HostLink link = host_link_of(trace.devices.empty() ? "" : trace.devices[0].name);
+    copies.pinned_rate = link.bytes_per_s;
+    copies.slot = link.label;
+  }
   std::int64_t bytes = 0;
   DurationNs time;
   for (std::size_t i = 0; i < ops.size(); ++i) {
@@ -177,11 +180,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Finding finding = found(rule, recoverable, context);
   finding.sub_cause = copies.known ? "pageable" : "slow";
   finding.claim = fmt::format(
-      "Copies {} run at {}/s; pinned memory reaches {}/s. The slower copies and the waits for them "
+      "Copies {} run at {}/s; pinned memory reaches {}/s{}. The slower copies and the waits for "
+      "them "
       "cost {}.",
       copies.known ? "from or to pageable memory" : "(of unknown host memory)",
       format_bytes(static_cast<std::int64_t>(copies.suspect_rate)),
       format_bytes(static_cast<std::int64_t>(copies.pinned_rate)),
+      copies.slot.empty() ? "" : fmt::format(" in a full slot ({})", copies.slot),
       of_step(context, recoverable, worst.step));
   finding.confidence = copies.known ? 0.85 : 0.5;
   finding.evidence = evidence(context, worst);

@@ -51,7 +51,7 @@ std::string cost_line(const Summary& s) {
   std::string recorder =
       fmt::format("the recorder itself used {} of processor time", format_duration(s.recorder_cpu));
   // 2.7 µs in a loop of launches, 9.7 µs in a training step of PyTorch (H100, docs/performance.md).
-  if (s.cuda) recorder = "a recorded CUDA call takes 3 to 10 µs longer; " + recorder;
+  if (s.cuda) recorder = "a recorded CUDA call takes longer (3 to 10 µs on an H100); " + recorder;
   if (s.event_cost_ns <= 0 || s.busiest_thread_records == 0) return recorder;
   double cost_ns = s.event_cost_ns * static_cast<double>(s.busiest_thread_records);
   double share = s.duration.ns > 0 ? cost_ns / static_cast<double>(s.duration.ns) : 0;
