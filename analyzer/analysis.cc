@@ -130,6 +130,8 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
       if (part == 0) {
         range_names.emplace(trace);
         result.steps = find_steps(trace, *range_names, options.steps);
+        if (result.step_options.unrecorded.ns == 0)
+          result.step_options.unrecorded = unrecorded_step(result.steps);
       } else {
         kernel_names.emplace(trace);
         communication.emplace(trace, *kernel_names);

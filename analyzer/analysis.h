@@ -63,6 +63,8 @@ struct Analysis {
   /// The share of the step that has no recorded cause when it is replayed, and so is in no
   /// predicted gain; 0 without any.
   double unexplained = 0;
+  /// What recording cost a step, where it is known what one takes without: predicted gains leave it out.
+  DurationNs recording_cost;
   /// The steps that were replayed for the predicted gains when those are a sample of a long
   /// recording; 0: all.
   std::int64_t sampled_steps = 0;

@@ -208,15 +208,35 @@ void add_cost_of_calls(const Trace& trace, const Analysis& analysis, double host
   constexpr DurationNs kMost{10'000};
   constexpr double kMuch = 0.05;
   if (!trace.meta_value(trace::meta::kCuda).starts_with("on:")) return;
+  if (analysis.step_options.unrecorded.ns > 0) return;
   const double calls = calls_per_step(trace, analysis.steps);
   const auto cost = [&](DurationNs one) { return DurationNs{std::llround(calls * one.ns)}; };
   if (host < kMuch || ratio(cost(kMost), step) < kMuch) return;
   doubts.push_back(
       {"doubt", fmt::format("Recording slows the host. On an H100 each CUDA call takes 3 to 10 µs "
                             "longer; with {} calls per step that is {} to {} of the {} step. A "
-                            "normal run has shorter launch gaps, and fixes of the host gain less.",
+                            "normal run has shorter launch gaps, and fixes of the host gain less. "
+                            "With --unrecorded-step TIME (of a run that is not recorded, by the "
+                            "program's own clock) predictions are of that run.",
                             format_count(std::llround(calls)), format_duration(cost(kLeast)),
                             format_duration(cost(kMost)), format_duration(step))});
+}
+
+void add_unrecorded_step(const Analysis& analysis, std::vector<Doubt>& doubts) {
+  const DurationNs unrecorded = analysis.step_options.unrecorded;
+  const DurationNs recorded = analysis.step_cost.per_step();
+  if (unrecorded.ns <= 0 || recorded.ns <= 0) return;
+  const bool measured =
+      analysis.steps.unrecorded_share && unrecorded == unrecorded_step(analysis.steps);
+  const std::string origin = measured ? "measured by pauses of the recording" : "as given";
+  doubts.push_back(
+      {"info", unrecorded < recorded
+                   ? fmt::format("A step takes {} recorded and {} unrecorded ({}). Predictions are "
+                                 "of the unrecorded run; all other times are as recorded.",
+                                 format_duration(recorded), format_duration(unrecorded), origin)
+                   : fmt::format("A step takes {} recorded and {} unrecorded ({}): the recording "
+                                 "did not lengthen it, so nothing is taken away from it.",
+                                 format_duration(recorded), format_duration(unrecorded), origin)});
 }
 
 /// What the recording shows of itself instead of the program, and what recording cost the program.
@@ -236,6 +256,7 @@ void add_recording(const Trace& trace, const Analysis& analysis, std::vector<Dou
     step = std::max(step, times.total());
   }
   add_cost_of_calls(trace, analysis, host, step, doubts);
+  add_unrecorded_step(analysis, doubts);
   auto recorded = [&](std::string_view key) {
     std::string name(trace::meta::kKinetoPrefix);
     return trace.meta_value(name.append(key)) == "1";

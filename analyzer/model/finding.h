@@ -48,8 +48,10 @@ struct PredictedGain {
   /// steps on processors.
   double beyond_scatter = 0;
   std::string setting = {};  ///< of headway-train that makes just this change; empty: none
-  /// How far the recording shows that the fix can be made, 0 to 1: fixes stand by (low + 2 × share + high) / 4 × certainty.
+  /// How far the recording shows that the fix can be made, 0 to 1: fixes stand by `expected` × certainty.
   double certainty = 1;
+  /// Of the step: (low + 2 × share + high) / 4, of an interval without the doubt what recording cost, which all fixes share.
+  double expected = 0;
 };
 
 /// What the figure of a finding rests on.

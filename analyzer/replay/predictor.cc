@@ -36,6 +36,11 @@ bool happens_once(std::span<const double> gains) {
   return sum * sum < 1.5 * squares;
 }
 
+/// What a formula cannot know may be on one side of what it says: then the interval is, too.
+double expected(const Prediction& one) {
+  return (one.gain_ns.low + 2 * static_cast<double>(one.gain.ns) + one.gain_ns.high) / 4;
+}
+
 DurationNs rounded(double ns) {
   return {static_cast<std::int64_t>(std::llround(ns))};
 }
@@ -60,17 +65,25 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
   on_threads_ = !device.valid() || trace.devices[device.value].type == trace::DeviceType::kHost;
   for (const MarkedStep& step : marked_.steps)
     recorded_.push_back(static_cast<double>(recorded(step).length().ns));
-  Replayer replayer(program_);
-  replayed_ = step_lengths(replayer.run({}), {});
-  baseline_.steps = static_cast<std::int64_t>(marked_.steps.size());
-  baseline_.recorded = rounded(mean(recorded_));
-  baseline_.median = rounded(median(recorded_));
-  baseline_.replayed = rounded(mean(replayed_));
   const std::vector<double> scheduled =
       scheduled_times(names_, analysis.steps, analysis.partitions);
   for (const MarkedStep& step : marked_.steps)
     scheduled_.push_back(step.step < scheduled.size() ? scheduled[step.step] : 0);
   if (run.steps.empty()) run = {recorded_, scheduled_};
+  take_away_recording(run);
+  Replayer replayer(program_);
+  replayed_.lengths = step_lengths(replayer.run({}), {});
+  const double most = likely_most_of_host(trace);
+  if (most > 0 && !on_threads_ && analysis.step_options.unrecorded.ns == 0) {
+    lighter_.factor = faster_host(parts_.all(), most);
+    lightly_recorded_.lengths = step_lengths(replayer.run(lighter_), lighter_);
+    lightly_recorded_.scale =
+        mean(replayed_.lengths) / std::max(1.0, mean(lightly_recorded_.lengths));
+  }
+  baseline_.steps = static_cast<std::int64_t>(marked_.steps.size());
+  baseline_.recorded = rounded(mean(recorded_));
+  baseline_.median = rounded(median(recorded_));
+  baseline_.replayed = rounded(mean(replayed_.lengths));
   blocks_ = plan_blocks(run.steps);
   const Bounds of_run = bootstrap_mean(run.steps, run.scheduled, blocks_);
   run_to_run_ = (of_run.high - of_run.low) / 2;
@@ -93,13 +106,37 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
     baseline_.path[parts_.all()[part].time_class] += path[part];
 }
 
+void Predictor::take_away_recording(RunLengths& run) {
+  const auto unrecorded = static_cast<double>(analysis_.step_options.unrecorded.ns);
+  const double whole = mean(run.steps);
+  if (unrecorded <= 0 || unrecorded >= whole) return;
+  Replayer replayer(program_);
+  const auto lengths_with = [&](std::vector<double> factor) {
+    Scenario scenario;
+    scenario.factor = std::move(factor);
+    return step_lengths(replayer.run(scenario), scenario);
+  };
+  const std::vector<double> before = lengths_with({});
+  const double wanted = mean(before) * unrecorded / whole;
+  baseline_.cost = find_recording_cost(
+      parts_.all(), wanted,
+      [&](const std::vector<double>& factor) { return mean(lengths_with(factor)); });
+  if (baseline_.cost.of_step.ns <= 0) return;
+  program_.scale(baseline_.cost.factor);
+  const std::vector<double> after = step_lengths(replayer.run({}), {});
+  for (std::size_t i = 0; i < recorded_.size(); ++i)
+    recorded_[i] = std::max(0.0, recorded_[i] - before[i] + after[i]);
+  const double by = mean(after) / mean(before);
+  for (double& length : run.steps) length *= by;
+}
+
 Interval Predictor::recorded(const MarkedStep& step) const {
   return {program_.recorded(step.begin.slot) + step.begin.after,
           program_.recorded(step.end.slot) + step.end.after};
 }
 
 DurationNs Predictor::replayed(std::size_t step) const {
-  return rounded(replayed_[step]);
+  return rounded(replayed_.lengths[step]);
 }
 
 std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& times,
@@ -129,13 +166,24 @@ double Predictor::beyond_scatter(std::span<const double> gains, double less) con
 
 Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario, double model_error,
                                    bool basis) const {
+  return predict_beside(replayed_, replayer, scenario, model_error, basis);
+}
+
+Prediction Predictor::predict_unrecorded(Replayer& replayer, const Scenario& scenario,
+                                         double model_error) const {
+  return predict_beside(lightly_recorded_, replayer, scenario.with(lighter_), model_error, false);
+}
+
+Prediction Predictor::predict_beside(const Base& base, Replayer& replayer, const Scenario& scenario,
+                                     double model_error, bool basis) const {
   Prediction result;
   const std::optional<Scenario> shared = processors_.settled(replayer, scenario);
   const Scenario& replayed = shared ? *shared : scenario;
   std::vector<double> lengths = step_lengths(replayer.run(replayed), replayed);
   if (basis) result.basis = basis_of(replayer, replayed);
   std::vector<double> gains(lengths.size());
-  for (std::size_t i = 0; i < gains.size(); ++i) gains[i] = replayed_[i] - lengths[i];
+  for (std::size_t i = 0; i < gains.size(); ++i)
+    gains[i] = base.scale * (base.lengths[i] - lengths[i]);
   // Where the replay is longer than what was recorded, a scenario could seem to gain more than the
   // step.
   const double gain = std::min(mean(gains), static_cast<double>(baseline_.recorded.ns));
@@ -160,6 +208,7 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   // No step is negative.
   result.gain_ns.high =
       std::min(result.gain_ns.high + doubt, static_cast<double>(baseline_.recorded.ns));
+  result.expected_ns = expected(result);
   return result;
 }
 
@@ -235,6 +284,9 @@ Prediction Predictor::predict(const Scenario& scenario, double model_error,
     for (const double by : {1 - model_error, 1 + model_error})
       include(predict_step(replayer, with_other_formulas(scenario, by), 0));
   }
+  result.expected_ns = expected(result);
+  if (!lighter_.factor.empty())
+    include(predict_unrecorded(replayer, scenario, alone ? 0 : model_error));
   return result;
 }
 

@@ -9,6 +9,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/graph/assumptions.h"
+#include "analyzer/replay/recording_cost.h"
 #include "analyzer/replay/run_scatter.h"
 #include "analyzer/replay/scenario.h"
 #include "analyzer/replay/shared_processors.h"
@@ -30,8 +31,9 @@ enum class Basis : std::uint8_t {
 /// The recorded steps and their replay without any change.
 struct Baseline {
   std::int64_t steps = 0;
-  DurationNs recorded;  ///< mean steady step
-  DurationNs median;    ///< steady step as recorded
+  DurationNs recorded;  ///< mean steady step, less what recording cost it where that is known
+  DurationNs median;    ///< likewise
+  RecordingCost cost;   ///< what recording cost it
   DurationNs replayed;  ///< the same steps replayed
   /// |replayed - recorded| / recorded: what no recorded cause explains. Predictions are differences
   /// of replays, so it bounds what they may miss.
@@ -48,6 +50,8 @@ struct Prediction {
   DurationNs median;
   DurationNs gain;  ///< per step, recorded less predicted; negative: slower
   Bounds gain_ns;   ///< 95 % interval of the gain
+  /// (low + 2 × gain + high) / 4, of an interval without the doubt what recording cost.
+  double expected_ns = 0;
   /// How far the gain stands out from how the steps scatter, if rare long ones come in each run alike; likewise of the
   /// typical step. At most 0: it may be none. Which fix gains more it does not tell. Of processors only.
   double beyond_scatter_ns = 0;
@@ -102,9 +106,19 @@ class Predictor {
   std::vector<DurationNs> path_of_parts() const;
 
  private:
+  /// A run that scenarios are compared with.
+  struct Base {
+    std::vector<double> lengths;  ///< of its steady steps, replayed, ns
+    double scale = 1;             ///< gains are multiplied by it: to the recorded step
+  };
   /// `basis`: also what its path rests on.
   Prediction predict_step(Replayer& replayer, const Scenario& scenario, double model_error,
                           bool basis = false) const;
+  Prediction predict_beside(const Base& base, Replayer& replayer, const Scenario& scenario,
+                            double model_error, bool basis) const;
+  /// The same change in a run whose host was slowed by the recording as much as is likely at most.
+  Prediction predict_unrecorded(Replayer& replayer, const Scenario& scenario,
+                                double model_error) const;
   /// Of the path that was replayed last.
   std::array<double, static_cast<std::size_t>(Basis::kCount_)> basis_of(
       const Replayer& replayer, const Scenario& scenario) const;
@@ -115,6 +129,9 @@ class Predictor {
   Scenario with_other_formulas(const Scenario& scenario, double by) const;
   /// `less`: how much less the gain may be for the steps that it is in.
   double beyond_scatter(std::span<const double> gains, double less) const;
+  /// Where it is known what a step takes without recording: turns the program into that run, and the recorded steps into its
+  /// steps.
+  void take_away_recording(RunLengths& run);
   std::vector<double> step_lengths(const std::vector<std::int64_t>& times,
                                    const Scenario& scenario) const;
 
@@ -132,7 +149,9 @@ class Predictor {
   Baseline baseline_;
   bool on_threads_ = false;        ///< processors compute
   std::vector<double> recorded_;   ///< lengths of the steady steps, ns
-  std::vector<double> replayed_;   ///< likewise
+  Base replayed_;                  ///< the same run
+  Scenario lighter_;               ///< the host as it may be without recording; empty: it is known
+  Base lightly_recorded_;          ///< the run with that
   std::vector<double> scheduled_;  ///< what each of them holds on schedule
   BlockPlan blocks_;               ///< of the whole run
   double run_to_run_ = 0;          ///< ns; half of the 95 % interval of the mean recorded step

@@ -2,6 +2,7 @@
 #include "analyzer/replay/program.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/error.h"
 
@@ -196,6 +197,23 @@ std::int64_t Program::lag_of(std::uint32_t constraint) const {
   auto found =
       std::lower_bound(long_lags_.begin(), long_lags_.end(), std::pair(constraint, INT64_MIN));
   return found->second;
+}
+
+void Program::set_lag(std::uint32_t constraint, std::int64_t lag) {
+  std::uint32_t& kept = from_lag_[constraint].lag;
+  if (kept != kLong) {
+    kept = static_cast<std::uint32_t>(lag);
+    return;
+  }
+  std::ranges::lower_bound(long_lags_, std::pair(constraint, INT64_MIN))->second = lag;
+}
+
+void Program::scale(std::span<const double> factor) {
+  for (std::uint32_t c = 0; c < from_lag_.size(); ++c) {
+    const std::size_t part = part_[c].value;
+    if (part >= factor.size() || factor[part] == 1) continue;
+    set_lag(c, std::llround(static_cast<double>(lag_of(c)) * std::min(1.0, factor[part])));
+  }
 }
 
 Constraint Program::own_into(Slot at, Slot begin) const {

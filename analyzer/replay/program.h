@@ -56,6 +56,9 @@ class Program {
   Constraint own_into(Slot at, Slot begin) const;
   std::size_t constraint_count() const { return from_lag_.size(); }
 
+  /// Multiplies lags for good, by PartId and by at most 1: another run is replayed from here on. Before anybody replays it.
+  void scale(std::span<const double> factor);
+
  private:
   friend class Replayer;
   struct FromLag {
@@ -72,6 +75,7 @@ class Program {
   Slot add_cuts(Slot from, TimeNs begin, std::span<const HostShare> shares);
   DurationNs most_delay(EdgeKind kind, PointId from, PointId to) const;
   std::int64_t lag_of(std::uint32_t constraint) const;
+  void set_lag(std::uint32_t constraint, std::int64_t lag);
 
   const DependencyGraph& graph_;
   std::vector<std::uint32_t> slot_;   ///< by PointId

@@ -70,6 +70,8 @@ std::string step_cost_line(const Analysis& analysis) {
       fmt::format("{} over {} (total {}); typical step {}", format_duration(cost.per_step()),
                   counted(cost.steps, "step", "steps"), format_duration(cost.stretch),
                   format_duration(cost.typical));
+  if (const DurationNs unrecorded = analysis.step_options.unrecorded; unrecorded.ns > 0)
+    text += fmt::format("; unrecorded {}", format_duration(unrecorded));
   if (const std::optional<double> rate = analysis.samples_per_s())
     text += "; " + samples_per_s_text(*rate);
   return text;
@@ -249,6 +251,10 @@ std::string prediction_note(const Analysis& analysis) {
   if (analysis.unexplained >= kMuch)
     out += fmt::format("{}{} of the step has no recorded cause and is in no predicted gain",
                        out.empty() ? "" : "; ", format_percent(analysis.unexplained));
+  if (analysis.recording_cost.ns > 0)
+    out +=
+        fmt::format("{}predicted gains are of the unrecorded run: without {} that recording costs",
+                    out.empty() ? "" : "; ", format_duration(analysis.recording_cost));
   if (analysis.sampled_steps > 0)
     out += fmt::format("{}predicted gains come from a replay of {} consecutive typical steps",
                        out.empty() ? "" : "; ", analysis.sampled_steps);

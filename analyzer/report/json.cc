@@ -229,6 +229,7 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
                                {"seen", one.seen},
                                {"devices", one.devices}});
   json["unexplained"] = analysis.unexplained;
+  json["recording_cost_ns"] = analysis.recording_cost.ns;
   json["sampled_steps"] = analysis.sampled_steps;
   json["doubts"] = Json::array();
   for (const Doubt& doubt : analysis.doubts)

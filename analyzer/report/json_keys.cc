@@ -150,7 +150,8 @@ constexpr StaticKey kAfter[] = {
     {"findings[].prediction.step_ns", "integer", "Mean steady step that is left."},
     {"findings[].prediction.low", "number", "95 % interval of predicted_gain."},
     {"findings[].prediction.high", "number", ""},
-    {"findings[].prediction.recorded_step_ns", "integer", "Mean steady step as recorded."},
+    {"findings[].prediction.recorded_step_ns", "integer",
+     "Mean steady step, less what recording cost where that is known."},
     {"findings[].prediction.at_most", "object or null",
      "The most that any fix could gain, where it is more."},
     {"findings[].prediction.at_most.fix", "string", ""},
@@ -166,7 +167,7 @@ constexpr StaticKey kAfter[] = {
     {"findings[].fixes[].share", "number", "Of the step that it gains."},
     {"findings[].fixes[].certainty", "number",
      "How far the recording shows that it can be made, 0 to 1; fixes stand by (low + 2 × share + "
-     "high) / 4 × certainty."},
+     "high) / 4 × certainty, with the interval as if recording had cost nothing."},
     {"findings[].fixes[].low", "number", "95 % interval of share."},
     {"findings[].fixes[].high", "number", ""},
     {"findings[].fixes[].setting", "string", "Of the reference trainer; may be empty."},
@@ -214,6 +215,9 @@ constexpr StaticKey kAfter[] = {
     {"unexplained", "number",
      "Share of the step that has no recorded cause when it is replayed, and is in no predicted "
      "gain; 0 to 1. 0 without predictions."},
+    {"recording_cost_ns", "integer",
+     "What recording cost a step, where it is known what a step takes without; predicted gains "
+     "are without it. 0: not known."},
     {"doubts", "array", "Worst first."},
     {"doubts[]", "object", ""},
     {"doubts[].severity", "string", "loss, doubt or info."},

@@ -10,6 +10,7 @@
 
 #include "analyzer/steps/engine_passes.h"
 #include "analyzer/steps/pattern.h"
+#include "analyzer/steps/unrecorded_steps.h"
 #include "common/counted.h"
 #include "common/format.h"
 #include "common/statistics.h"
@@ -224,6 +225,7 @@ void finish(Steps& result) {
 
 void fill(Steps& result, const Trace& trace, const RangesOfThread& by_thread,
           const StepOptions& options) {
+  const std::vector<StepSpan> spans = unrecorded_spans(trace);
   for (const auto& [thread, ranges] : by_thread) {
     std::vector<Step> steps;
     for (RangeId id : ranges) {
@@ -238,6 +240,8 @@ void fill(Steps& result, const Trace& trace, const RangesOfThread& by_thread,
       if (step.number < 0) step.number = static_cast<std::int64_t>(steps.size());
       steps.push_back(step);
     }
+    const std::optional<double> share = take_out_unrecorded(steps, spans);
+    if (!result.unrecorded_share) result.unrecorded_share = share;
     result.dropped_warm_up += mark_unsteady(steps, trace, options);
     find_next(steps);
     result.all.insert(result.all.end(), steps.begin(), steps.end());
@@ -318,6 +322,11 @@ std::vector<double> Steps::steady_durations_ns() const {
     durations.push_back(static_cast<double>(all[index].cycle().length().ns));
   std::sort(durations.begin(), durations.end());
   return durations;
+}
+
+DurationNs unrecorded_step(const Steps& steps) {
+  if (!steps.unrecorded_share || steps.steady.empty()) return {};
+  return DurationNs{std::llround(*steps.unrecorded_share * mean(steps.steady_durations_ns()))};
 }
 
 TimeNs Steps::warm_from() const {

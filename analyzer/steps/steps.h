@@ -19,6 +19,8 @@ struct StepOptions {
   int skip = -1;
   /// Steps that begin later are not steady: they are there for what the ones before them need.
   TimeNs last = TimeNs::max();
+  /// What a step takes on average when nothing records it, by the program's own clock; zero: not known.
+  DurationNs unrecorded = {};
 };
 
 /// One training step of one training thread.
@@ -59,6 +61,8 @@ struct Steps {
   std::vector<std::uint32_t> steady;  ///< indexes into `all`: what percentiles are over
   int dropped_warm_up =
       0;  ///< steady steps left out because they were slower than the rest at the start
+  /// Of a recorded step: what it takes without recording, by steps in which the recording paused. None: not known.
+  std::optional<double> unrecorded_share;
 
   /// Sorted durations of the steady steps in ns, each to the begin of the next, for percentiles.
   std::vector<double> steady_durations_ns() const;
@@ -70,6 +74,9 @@ struct Steps {
   /// "the first 60 steps are left out as warm-up, 10.3 ms each"; "" when warm-up took few of the steps.
   std::string warm_up_note() const;
 };
+
+/// What a steady step takes on average without recording; zero: not known.
+DurationNs unrecorded_step(const Steps& steps);
 
 /// Finds the steps. Never throws; a trace without steps gives StepSource::kNone with the reason in
 /// `how`.

@@ -16,13 +16,19 @@ using namespace trace;
 DurationNs least_for_storage(const Predictor& predictor, double times_bytes) {
   const Steps& steps = predictor.analysis().steps;
   if (steps.steady.empty()) return {};
-  const Interval window{steps.all[steps.steady.front()].host.begin,
-                        steps.all[steps.steady.back()].host.end};
+  const Points& points = predictor.program().graph().points();
   Editor editor(predictor);
   const LoaderPools pools(predictor, editor);
   double most = 0;
-  for (const Loader& loader : find_loaders(predictor.program().graph().points())) {
+  for (const Loader& loader : find_loaders(points)) {
     if (loader.made.empty()) continue;
+    Interval window{steps.all[steps.steady.front()].host.begin,
+                    steps.all[steps.steady.back()].host.end};
+    // Once the last batch is being made, workers run out of work, and the storage with them.
+    TimeNs last = window.begin;
+    for (const BatchTask& made : loader.made)
+      last = std::max(last, points.interval(made.task).begin);
+    window.end = std::min(window.end, last);
     const StorageModel& storage = pools.storage_of(loader);
     if (!storage.limited() || window.empty()) continue;
     double busy = 0;
@@ -34,7 +40,8 @@ DurationNs least_for_storage(const Predictor& predictor, double times_bytes) {
   }
   // As recorded it was done in the time that there was, however the fit has it.
   if (times_bytes <= 1) most = std::min(most, 1.0);
-  return DurationNs{std::llround(most * static_cast<double>(predictor.baseline().recorded.ns))};
+  const DurationNs as_recorded = predictor.baseline().recorded + predictor.baseline().cost.of_step;
+  return DurationNs{std::llround(most * static_cast<double>(as_recorded.ns))};
 }
 
 bool has_workers(const Points& points, const Loader& loader) {

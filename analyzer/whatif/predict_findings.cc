@@ -76,9 +76,8 @@ bool is_worth_making(const Predictor& predictor, const PredictedGain& gain) {
   return gain.share >= kWorthMaking && (on_device || gain.beyond_scatter > 0);
 }
 
-/// What a formula cannot know may be on one side of what it says: then the interval is, too.
 double expected(const PredictedGain& gain) {
-  return (gain.low + 2 * gain.share + gain.high) / 4 * gain.certainty;
+  return gain.expected * gain.certainty;
 }
 
 /// What may be none comes last.
@@ -334,6 +333,7 @@ void scale_times(Analysis& analysis, DurationNs sampled_step) {
     for (PredictedGain& gain : finding.fixes) scale_gain(gain);
   }
   for (PredictedGain& gain : analysis.plan) scale_gain(gain);
+  scale(analysis.recording_cost);
 }
 
 /// How much later batches come than anything recorded explains: a replay without the waits keeps that.
@@ -553,8 +553,10 @@ void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFact
                             std::move(machine), sample ? sample->run : RunLengths{});
   if (predictor.missing().empty()) {
     judge(predictor, analysis);
+    analysis.recording_cost = predictor.baseline().cost.of_step;
     if (sample) analysis.sampled_steps = predictor.baseline().steps;
-    if (sample || whole) scale_times(analysis, predictor.baseline().recorded);
+    if (sample || whole)
+      scale_times(analysis, predictor.baseline().recorded + predictor.baseline().cost.of_step);
     keep_fitting_advice(analysis.program, analysis.findings);
     order(analysis.findings);
   } else {

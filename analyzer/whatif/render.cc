@@ -76,6 +76,18 @@ std::string late_text(const WhatIf& what_if, const Predictor& predictor) {
   return out;
 }
 
+/// What the predictions leave out, as it is there only while the run is recorded.
+std::string cost_text(const Baseline& baseline) {
+  const RecordingCost& cost = baseline.cost;
+  if (cost.of_step.ns <= 0) return {};
+  return fmt::format(
+      "Recorded {}, of which {} is the cost of recording: without it the host issues work in {} "
+      "less "
+      "time.\n",
+      format_duration(baseline.recorded + cost.of_step), format_duration(cost.of_step),
+      format_percent(cost.of_host));
+}
+
 /// What the replay takes from elsewhere than the recording.
 std::string assumed_text(const Predictor& predictor) {
   std::string out;
@@ -102,6 +114,7 @@ Json baseline_json(const Baseline& baseline) {
           {"step_ns", baseline.recorded.ns},
           {"median_step_ns", baseline.median.ns},
           {"replayed_ns", baseline.replayed.ns},
+          {"recording_cost_ns", baseline.cost.of_step.ns},
           {"residual", baseline.residual}};
 }
 
@@ -128,7 +141,7 @@ std::string render_text(const WhatIf& what_if, const Predictor& predictor) {
       fmt::format("{} steady steps, {} each; replayed {}: {} of the step has no recorded cause\n",
                   baseline.steps, format_duration(baseline.recorded),
                   format_duration(baseline.replayed), format_percent(baseline.residual));
-  out += late_text(what_if, predictor) + assumed_text(predictor) + "\n";
+  out += cost_text(baseline) + late_text(what_if, predictor) + assumed_text(predictor) + "\n";
   out += fixes_text(what_if);
   out +=
       "Basis of the predicted critical path: measured, recorded delay, formula.\nA ceiling is the "

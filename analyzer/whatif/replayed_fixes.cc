@@ -39,7 +39,8 @@ PredictedGain ReplayedFix::gain(const Predictor& predictor, const Prediction& of
           std::string(setting_of(*fix, proposal)),
           is_real()                                   ? proposal.certainty
           : proposal.is_ceiling || proposal.one_place ? kMeasuredCounts
-                                                      : kCeilingCounts};
+                                                      : kCeilingCounts,
+          of.expected_ns / whole};
 }
 
 namespace {

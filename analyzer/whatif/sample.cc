@@ -144,6 +144,7 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
     if (!intersect(overhead.interval, window).empty()) sample->trace.overheads.push_back(overhead);
   AnalysisOptions options;
   options.steps.range = analysis.step_options.range;
+  options.steps.unrecorded = analysis.step_options.unrecorded;
   options.steps.skip = static_cast<int>(judged.first - first);
   // Other ranks begin their steps at about the same time.
   const Interval end = steps.all[judged.first + judged.count - 1].cycle();

@@ -10,7 +10,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <map>
 #include <string_view>
 
 #include "analyzer/ranks/merge_traces.h"
@@ -30,6 +32,17 @@ void AnalysisInput::declare_options(CLI::App& app) {
                  "Exclude this many warm-up steps instead of detecting warm-up")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
+  app.add_option_function<double>(
+         "--unrecorded-step",
+         [this](double ns) { options_.steps.unrecorded = DurationNs{std::llround(ns)}; },
+         "What a step takes when nothing records it, e.g. 45.2ms by the program's own clock: "
+         "recording lengthens CUDA calls, and predictions are of the unrecorded run")
+      ->type_name("TIME")
+      ->transform(CLI::AsNumberWithUnit(
+          std::map<std::string, double>{{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}},
+          CLI::AsNumberWithUnit::Options(CLI::AsNumberWithUnit::CASE_SENSITIVE |
+                                         CLI::AsNumberWithUnit::UNIT_REQUIRED)))
+      ->check(CLI::PositiveNumber);
 }
 
 std::unique_ptr<Analyzed> AnalysisInput::load(const std::string& path) const {
@@ -64,6 +77,7 @@ analyzer::Analysis AnalysisInput::analyze(const trace::Trace& trace) const {
 void AnalysisInput::fill_in(const analyzer::AnalysisOptions& options) {
   if (options_.steps.range.empty()) options_.steps.range = options.steps.range;
   if (options_.steps.skip < 0) options_.steps.skip = options.steps.skip;
+  if (options_.steps.unrecorded.ns == 0) options_.steps.unrecorded = options.steps.unrecorded;
 }
 
 std::size_t terminal_width() {

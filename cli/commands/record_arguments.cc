@@ -94,6 +94,10 @@ void RecordArguments::declare(CLI::App& app, const std::string& command) {
                "Record each allocation and release of CUDA memory, and memory pools");
   app.add_flag("--cuda-latency", options_.cuda.latency,
                "Record queue and submit times of kernels (slows the program more)");
+  app.add_flag(
+      "--measure-cost", options_.cuda.pauses,
+      "PyTorch: do not record CUDA in 4 × 8 of the steps, which shows what recording costs; "
+      "predictions are then of the unrecorded run");
   app.add_flag("--nccl-profiler", options_.nccl_profiler,
                "Record NCCL profiler events: sequence numbers, algorithm, protocol");
   app.add_flag("--pytorch{on}", options_.pytorch,

@@ -63,7 +63,9 @@ class Run final : public Command {
     std::optional<live::PanelProcess> panel;
     if (!live_.empty()) {
       options.live = true;
-      panel.emplace(refresh_seconds(), analyzer::StepOptions{options.scope.step_range});
+      analyzer::StepOptions steps;
+      steps.range = options.scope.step_range;
+      panel.emplace(refresh_seconds(), steps);
       options.on_begun = [&](const std::filesystem::path& file) { panel->follow(file); };
       options.on_over = [&] { panel->close(); };
     }

@@ -35,6 +35,12 @@ constexpr bool is_essential(ActivityKind kind) {
   return kind == ActivityKind::kKernel || kind == ActivityKind::kRuntime;
 }
 
+/// What comes with each launch. The rest describes what there is, and is told again when its kind is enabled again.
+constexpr bool is_work(ActivityKind kind) {
+  return kind != ActivityKind::kDevice && kind != ActivityKind::kContext &&
+         kind != ActivityKind::kStream && kind != ActivityKind::kOverhead;
+}
+
 constexpr std::uint32_t kCallbacks = 2048;
 constexpr std::uint32_t kNames = 4096;  // a power of two
 
@@ -55,6 +61,10 @@ struct Told {
 constinit Cupti* g_cupti = nullptr;
 constinit pid_t g_pid = 0;
 constinit FutexLock g_told_lock{};
+/// Over what CUPTI is asked to record; taken before g_told_lock.
+constinit FutexLock g_kinds_lock{};
+constinit bool g_collecting = false;
+constinit bool g_paused = false;
 constinit Told g_told{};
 
 ActivitySlots slots() {
@@ -190,6 +200,8 @@ void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes) {
 /// The recorder takes no more: CUPTI costs the program nothing from here on, and its own profiler may
 /// have it.
 void stop_activity() {
+  Locked locked(g_kinds_lock);
+  g_collecting = false;
   for (ActivityKind kind : kCollected) g_cupti->disable(kind);
   g_cupti->disable(ActivityKind::kDriver);
   g_cupti->disable(ActivityKind::kGraphTrace);
@@ -245,6 +257,12 @@ void start_flushing() {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+/// After enabling the kind, which resets the choice.
+void choose_calls(Cupti& cupti) {
+  for (const ApiFunction& call : kLeftOutRuntimeCalls) cupti.enable_call(false, call.cbid, false);
+  for (const ApiFunction& call : kRecordedDriverCalls) cupti.enable_call(true, call.cbid, true);
+}
+
 /// Whether the recorder asks for it; a word of the variable.
 bool is_asked(const char* word) {
   const char* words = std::getenv(wire::kCudaMoreVariable);
@@ -291,14 +309,35 @@ int start_activity(Cupti& cupti) {
   // Then the nodes of a graph are not reported, which costs the program less.
   const char* graphs = std::getenv(wire::kCudaGraphVariable);
   if (graphs && std::strcmp(graphs, "graph") == 0) cupti.enable(ActivityKind::kGraphTrace);
-  for (const ApiFunction& call : kLeftOutRuntimeCalls) cupti.enable_call(false, call.cbid, false);
-  for (const ApiFunction& call : kRecordedDriverCalls) cupti.enable_call(true, call.cbid, true);
+  choose_calls(cupti);
   cupti.leave_out_failed_queries();
   const char* profiler = std::getenv(wire::kCudaProfilerVariable);
   if (profiler && std::strcmp(profiler, "1") == 0) cupti.watch_profiler_calls(on_profiler_call);
+  g_collecting = true;
   start_flushing();
   ::atexit([] { flush_activity(true); });
   return 0;
+}
+
+bool pause_activity(bool pause) {
+  if (!g_cupti || ::getpid() != g_pid || !is_asked(wire::kPausesWord)) return false;
+  Locked locked(g_kinds_lock);
+  if (!g_collecting || pause == g_paused) return false;
+  g_paused = pause;
+  for (const ActivityKind kind : kCollected) {
+    if (!is_work(kind)) continue;
+    if (pause)
+      g_cupti->disable(kind);
+    else
+      g_cupti->enable(kind);
+  }
+  if (pause) {
+    for (const ApiFunction& call : kRecordedDriverCalls)
+      g_cupti->enable_call(true, call.cbid, false);
+  } else {
+    choose_calls(*g_cupti);
+  }
+  return true;
 }
 
 bool activity_stream_number(void* stream, std::uint32_t& number) {

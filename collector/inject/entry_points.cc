@@ -4,6 +4,7 @@
 // under the feet of threads that run in it.
 #include <cerrno>
 
+#include "collector/inject/activity.h"
 #include "collector/inject/cuda.h"
 #include "collector/inject/nvtx_handlers.h"
 
@@ -27,4 +28,13 @@ HEADWAY_EXPORT int InitializeInjection() {
     headway::inject::start_cuda(headway::inject::installed_cupti());
   errno = saved;
   return 1;
+}
+
+/// For hooks that know where a step begins: device work of some steps stays unrecorded, which tells what recording costs
+/// (activity.h). 1 when that changed anything.
+HEADWAY_EXPORT int headway_pause_cuda(int pause) {
+  int saved = errno;
+  const bool changed = headway::inject::pause_activity(pause != 0);
+  errno = saved;
+  return changed ? 1 : 0;
 }

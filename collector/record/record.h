@@ -19,6 +19,7 @@ struct CudaOptions {
   bool whole_graphs = false;  ///< CUDA graphs as one op each, not node by node
   bool memory = false;        ///< allocations, releases, pools
   bool latency = false;       ///< when kernels were queued and submitted
+  bool pauses = false;        ///< of some steps nothing, which tells what recording costs
   bool environment = false;   ///< clocks and temperature, where NVML does not tell them
 };
 

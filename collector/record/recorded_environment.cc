@@ -51,6 +51,7 @@ RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
     std::string more;
     if (cuda.memory) more += fmt::format(" {}", wire::kMemoryWord);
     if (cuda.latency) more += fmt::format(" {}", wire::kLatencyWord);
+    if (cuda.pauses) more += fmt::format(" {}", wire::kPausesWord);
     if (cuda.environment) more += fmt::format(" {}", wire::kEnvironmentWord);
     if (!more.empty())
       changes.push_back(fmt::format("{}={}", wire::kCudaMoreVariable, more.substr(1)));

@@ -17,6 +17,7 @@ inline constexpr const char* kCudaGraphVariable = "HEADWAY_CUDA_GRAPH";
 inline constexpr const char* kCudaMoreVariable = "HEADWAY_CUDA_MORE";
 inline constexpr const char* kMemoryWord = "memory";            ///< allocations and pools
 inline constexpr const char* kLatencyWord = "latency";          ///< when kernels were queued
+inline constexpr const char* kPausesWord = "pauses";            ///< pause_activity() may pause it
 inline constexpr const char* kEnvironmentWord = "environment";  ///< clocks, temperature, power
 
 /// "1": calls of cudaProfilerStart and cudaProfilerStop are told (RecordType::kCapture).

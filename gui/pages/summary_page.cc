@@ -141,7 +141,7 @@ QWidget* SummaryPage::findings() {
   if (shown == 0)
     layout->addWidget(dim_label(session_->analysis.findings.empty()
                                     ? tr("No rule could be applied.")
-                                    : tr("No finding limits the step.")));
+                                    : tr("No finding. The verdict above says what that means.")));
   LinkLabel* all = new LinkLabel(tr("All findings and passed checks"));
   connect(all, &LinkLabel::followed, this, [this] { open_finding(0); });
   layout->addSpacing(6);

@@ -79,6 +79,26 @@ TEST_CASE("CUDA latency: each kernel has the time it was queued and submitted") 
                "l.submitted - 1000) < 10") == 15);
 }
 
+TEST_CASE(
+    "CUDA: where the recorder asks for it, the program's hook pauses it, and no range or later "
+    "call is lost") {
+  TemporaryFolder folder;
+  const std::string calls =
+      "SELECT s.value, count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = "
+      "r.nameId GROUP BY 1 ORDER BY 1";
+  Recorded run = record_cuda(folder, {target("cuda_training"), "5", "pauses"}, {"--measure-cost"});
+  CHECK(run.finished.out == "1 0\n1 0\n");
+  CHECK(number(run.trace, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL") == 9);
+  CHECK(number(run.trace, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 59") == 5);
+  // What is left out of the calls (cudaGetLastError) is so after the pause, too.
+  CHECK(query(run.trace, calls) == Rows{{"cudaLaunchKernel_v7000", "9"},
+                                        {"cudaMemcpyAsync_v3020", "3"},
+                                        {"cudaStreamSynchronize_v3020", "3"}});
+  run = record_cuda(folder, {target("cuda_training"), "5", "pauses"}, {"--force"});
+  CHECK(run.finished.out == "0 0\n0 0\n");
+  CHECK(number(run.trace, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL") == 15);
+}
+
 TEST_CASE("CUDA: the trace tells what handing over the records cost the program") {
   TemporaryFolder folder;
   Recorded run = record_cuda(folder, {target("cuda_training"), "5"}, {});

@@ -22,6 +22,46 @@ if not torch.cuda.is_available():
 folders = [str(path) for base in sys.path if base for path in pathlib.Path(base).glob("nvidia/*/lib")]
 environment = {**os.environ, "LD_LIBRARY_PATH": ":".join([*folders, os.environ.get("LD_LIBRARY_PATH", "")])}
 slower, failed = [], False
+
+# Many small kernels: the host decides the step, so recording lengthens it.
+LAUNCHING = """
+import time, torch
+model = torch.nn.Sequential(*[torch.nn.Linear(64, 64) for _ in range(200)]).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+times = []
+for step in range(300):
+    optimizer.zero_grad()
+    model(torch.randn(8, 64, device="cuda")).square().mean().backward()
+    optimizer.step()
+    torch.cuda.synchronize()
+    times.append(time.perf_counter())
+steps = sorted(b - a for a, b in zip(times[150:], times[151:]))
+print(steps[len(steps) // 2])
+"""
+
+
+def own_step(before=()):
+    """By the program's clock, s."""
+    child = subprocess.run([*before, sys.executable, "-c", LAUNCHING], env=environment, capture_output=True, text=True, timeout=100)
+    if child.returncode != 0:
+        raise SystemExit(f"the launching program failed: {child.stderr[-500:]}")
+    return float(child.stdout)
+
+
+def check_measured_cost():
+    """--measure-cost finds the step that the program takes without a recorder; and what was recorded around the pauses is whole."""
+    trace = RESULTS / "measured-cost.sqlite"
+    alone = [own_step(), own_step()]
+    recorded = own_step([PROGRAMS / "headway", "record", "--force", "--quiet", "--measure-cost", "-o", trace, "--"])
+    result = json.loads(subprocess.run([PROGRAMS / "headway", "whatif", "--json", trace], capture_output=True, text=True, check=True).stdout)["baseline"]
+    print(f"a step alone {1e3 * alone[0]:.2f} and {1e3 * alone[1]:.2f} ms, recorded {1e3 * recorded:.2f}; --measure-cost: {result['step_ns'] / 1e6:.2f} ms without "
+          f"{result['recording_cost_ns'] / 1e6:.2f} ms of recording; replay off by {result['residual']:.1%}")
+    return abs(result["step_ns"] / 1e9 / (sum(alone) / 2) - 1) < 0.1 and result["residual"] < 0.05
+
+
+if not check_measured_cost():
+    failed = True
+    print("--measure-cost is off by 10 % or more, or the replay by 5 %")
 for precision in ("bf16", "amp", "tf32", "fp32"):
     for compiled in ([], ["--compile"]) if precision == "bf16" else ([],):
         file = RESULTS / f"pytorch-{precision}{'-compiled' if compiled else ''}.json"

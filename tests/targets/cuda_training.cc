@@ -7,6 +7,7 @@
 //   rename      another kernel comes to lie at the address of a name
 //   profiler    calls cudaProfilerStart before the third step and cudaProfilerStop after the fifth
 //   late        its kernels run one step behind their launches, as on a device that is always busy
+//   pauses      asks the recorder to pause CUDA from the second step to the third, both included
 //   collected   exits with 77 when CUPTI still collects at the end
 //   KERNELS     so many kernels a step instead of three, with no pauses
 #include <dlfcn.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -51,6 +53,7 @@ struct Cupti {
   decltype(&fake_cupti_wait) wait;
   decltype(&fake_cupti_profiler) profiler;
   decltype(&fake_cupti_collects) collects;
+  int (*pause)(int) = nullptr;
 };
 
 bool init(Cupti& cupti) {
@@ -59,6 +62,7 @@ bool init(Cupti& cupti) {
     auto* initialize =
         library ? reinterpret_cast<int (*)()>(::dlsym(library, "InitializeInjection")) : nullptr;
     if (!initialize || initialize() != 1) return false;
+    cupti.pause = reinterpret_cast<int (*)(int)>(::dlsym(library, "headway_pause_cuda"));
   }
   void* fake = ::dlopen("libcupti.so.13", RTLD_NOW);
   if (!fake) return false;
@@ -87,6 +91,10 @@ int main(int argc, char** argv) {
   std::vector<FakeKernel> launched;
   for (int step = 0; step < steps; ++step) {
     if (how == "profiler" && step == 2) cupti.profiler(true);
+    if (how == "pauses" && (step == 1 || step == 3)) {
+      const int changed = cupti.pause(step == 1);
+      std::printf("%d %d\n", changed, cupti.pause(step == 1));
+    }
     nvtxRangePushA(("step " + std::to_string(step)).c_str());
     if (how == "rename" && step == steps / 2) std::strcpy(gemm, "_Z12other_kernelPf");
     std::uint64_t call = now();

@@ -215,7 +215,10 @@ FAKE CUptiResult cuptiActivityEnableRuntimeApi(std::uint32_t cbid, std::uint8_t 
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiActivityEnableDriverApi(std::uint32_t cbid, std::uint8_t enable) {
-  if (enable) state().driver_calls.insert(cbid);
+  if (enable)
+    state().driver_calls.insert(cbid);
+  else
+    state().driver_calls.erase(cbid);
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -20,14 +22,51 @@ namespace {
 
 using namespace trace;
 
-/// Sums that go to a root, large enough to be gradients: what a parameter server does.
+/// Sums that go to a root: what a parameter server does. Some are large enough to be gradients, and then those of small layers go
+/// the same way; but no single number, which is a loss.
 std::vector<Transfer> sums_at_a_root(const Predictor& predictor) {
   constexpr double kLeastBytes = 64 * 1024;
+  constexpr double kNumberBytes = 8;
   std::vector<Transfer> sums = transfers_of(predictor);
-  std::erase_if(sums, [](const Transfer& one) {
-    return one.kind != "reduce" || one.ranks < 2 || one.bytes < kLeastBytes;
+  std::set<StringId> groups;
+  for (const Transfer& one : sums)
+    if (one.kind == "reduce" && one.bytes >= kLeastBytes) groups.insert(one.communicator);
+  std::erase_if(sums, [&](const Transfer& one) {
+    return one.kind != "reduce" || one.ranks < 2 || one.bytes <= kNumberBytes ||
+           !groups.contains(one.communicator);
   });
   return sums;
+}
+
+/// Over a network, with the protocol of large messages (NCCL src/include/tuning.h: hwLat).
+constexpr double kHopNs = 14'000;
+
+/// What a sum at a root is made of.
+struct AtRoot {
+  double hop_ns = kHopNs;
+  double per_byte = 0;  ///< of a message over the root's link, both ways; 0: not known
+
+  /// The message of one rank over the root's link.
+  double once_ns(const Transfer& sum) const {
+    return per_byte > 0 ? per_byte * sum.bytes : sum.ns / (sum.ranks - 1);
+  }
+};
+
+/// Sums of several sizes tell what they cost whatever their size: there and back, two hops.
+AtRoot at_root(const std::vector<Transfer>& sums) {
+  constexpr std::size_t kSizes = 3;
+  std::set<double> sizes;
+  double least = sums.front().ns;
+  for (const Transfer& one : sums) {
+    sizes.insert(one.bytes);
+    least = std::min(least, one.ns);
+  }
+  if (sizes.size() < kSizes) return {};
+  const TransferLine line = fit_transfers(sums);
+  AtRoot known;
+  known.hop_ns = std::min(line.fixed, least) / 2;
+  known.per_byte = line.per_byte / (sums.front().ranks - 1);
+  return known;
 }
 
 /// What a ring cannot tell beforehand.
@@ -35,10 +74,20 @@ struct Ring {
   double small_pieces;  ///< the share of the rate that is lost to them, of what the formula says
   double connection;    ///< the share of a node's network that a ring's one connection gets
   double link;          ///< what the link of a device reaches, of what is reckoned with
+  enum class Hop : std::uint8_t {
+    kLikely,
+    kShorter,
+    kLonger
+  } hop;  ///< of what sums show and what is usual
 };
-constexpr Ring kUsual{1, 1, 1};
-constexpr Ring kFast{0, 1, 1.75};
-constexpr Ring kSlow{4, 0.6, 0.6};
+constexpr Ring kUsual{1, 1, 1, Ring::Hop::kLikely};
+constexpr Ring kFast{0, 1, 1.75, Ring::Hop::kShorter};
+constexpr Ring kSlow{4, 0.6, 0.6, Ring::Hop::kLonger};
+
+double hop_ns(const AtRoot& root, const Ring& ring) {
+  if (ring.hop == Ring::Hop::kShorter) return std::min(root.hop_ns, kHopNs);
+  return ring.hop == Ring::Hop::kLonger ? std::max(root.hop_ns, kHopNs) : root.hop_ns;
+}
 
 /// How many times as long small pieces take: a slice of the protocol for large messages goes at half of the rate; the
 /// protocol for small ones has half of the rate whatever they are.
@@ -66,18 +115,16 @@ double time_of(const TransferLine& line, double bytes, double faster) {
 /// What the message takes without a server. Its node's link carries the message of each other rank, a ring's the share
 /// of one rank, each way as often; with sums inside the nodes first, that of one node. A server may have its message in the
 /// host's memory, a ring passes through each device's own link.
-double ring_ns(const Transfer& sum, const Nodes& nodes, const Ring& ring) {
-  // Over a network, with the protocol of large messages (NCCL src/include/tuning.h: hwLat).
-  constexpr double kHopNs = 14'000;
+double ring_ns(const Transfer& sum, const AtRoot& root, const Nodes& nodes, const Ring& ring) {
   if (nodes.one()) return time_of(nodes.inside.line, sum.bytes, ring.link);
   const int members = nodes.ranks / nodes.per_node;
-  const double once = sum.ns / (nodes.ranks - 1);  // the message over the root's link, both ways
+  const double once = root.once_ns(sum);
   const double connection = nodes.in_stages() ? 1 : ring.connection;
   double wire = once * moved_share(members) * times_of(sum.bytes / nodes.ranks, ring) / connection;
   if (nodes.inside.bytes_per_ns > 0)
     wire = std::max(wire, 2 * moved_share(members) * sum.bytes / nodes.per_node /
                               (nodes.inside.bytes_per_ns * ring.link));
-  const double across = wire + hops_of(members, true) * kHopNs;
+  const double across = wire + hops_of(members, true) * hop_ns(root, ring);
   return across + (nodes.in_stages() ? 2 * time_of(nodes.inside.line, sum.bytes, ring.link) : 0);
 }
 
@@ -97,11 +144,11 @@ Nodes nodes_of(const Predictor& predictor, const Transfer& sum) {
 }
 
 Scenario without_server(const Predictor& predictor, std::span<const Transfer> sums,
-                        const Nodes& nodes, const Ring& ring) {
+                        const AtRoot& root, const Nodes& nodes, const Ring& ring) {
   Editor editor(predictor);
   for (const Transfer& one : sums)
-    editor.set_transfer(one.op, DurationNs{std::llround(one.wait + ring_ns(one, nodes, ring))},
-                        true);
+    editor.set_transfer(one.op,
+                        DurationNs{std::llround(one.wait + ring_ns(one, root, nodes, ring))}, true);
   return editor.take();
 }
 
@@ -109,11 +156,12 @@ Proposal propose(const Predictor& predictor) {
   const std::vector<Transfer> sums = sums_at_a_root(predictor);
   if (sums.empty()) return not_here("no sums of gradients go to one rank");
   const Nodes nodes = nodes_of(predictor, sums.front());
+  const AtRoot root = at_root(sums);
   double before = 0;
   double after = 0;
   for (const Transfer& one : sums) {
     before += one.ns;
-    after += ring_ns(one, nodes, kUsual);
+    after += ring_ns(one, root, nodes, kUsual);
   }
   const auto count = static_cast<double>(sums.size());
   Proposal proposal{
@@ -122,10 +170,10 @@ Proposal propose(const Predictor& predictor) {
                   nodes.in_stages() ? "sums inside nodes and rings between them" : "rings",
                   format_duration(DurationNs{std::llround(before / count)}),
                   format_duration(DurationNs{std::llround(after / count)})),
-      without_server(predictor, sums, nodes, kUsual)};
+      without_server(predictor, sums, root, nodes, kUsual)};
   proposal.setting = nodes.in_stages() ? "--topology hierarchical" : "--topology flat";
   for (const Ring& ring : {kFast, kSlow})
-    proposal.otherwise.push_back(without_server(predictor, sums, nodes, ring));
+    proposal.otherwise.push_back(without_server(predictor, sums, root, nodes, ring));
   return proposal;
 }
 
@@ -140,7 +188,9 @@ const Fix kRingAllReduce{
     "--topology flat",
     "A sum to one rank and back drops to 1/n as a ring of n ranks: the root's link carries n - 1 "
     "messages each way, a ring link (n-1)/n of one. Ranks on one node sum first. Pieces up to 512 "
-    "KiB run at half rate; a hop takes 14 µs. Within one node, the link between its devices "
+    "KiB run at half rate; a hop takes half of what a sum at the root costs whatever its size, or "
+    "14 µs "
+    "where sums have few sizes. Within one node, the link between its devices "
     "decides.",
     "network speed for small pieces, and one connection's share of the network and device links",
     propose};

@@ -13,7 +13,7 @@ import sys
 import threading
 import weakref
 
-from headway_pytorch import core, sampling
+from headway_pytorch import core, pausing, sampling
 from headway_pytorch.core import EVALUATION, FORWARD, NO_PHASE, OTHER, PHASE, STEP, name, nvtx
 
 
@@ -88,6 +88,7 @@ def _close():
             nvtx.pop_as(OTHER, NO_PHASE)
     if cycle.updates:
         _thread.steps += 1
+        pausing.step_begins(_thread.steps)
     nvtx.set_phase(NO_PHASE)
 
 

@@ -116,6 +116,12 @@ PyObject* setting(PyObject*, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
+PyObject* pause_cuda(PyObject*, PyObject* arguments) {
+  int pause = 0;
+  if (!PyArg_ParseTuple(arguments, "p", &pause)) return nullptr;
+  return PyBool_FromLong(Nvtx::pause_cuda(pause != 0));
+}
+
 PyObject* name_thread(PyObject*, PyObject* arguments) {
   const char* name = nullptr;
   if (!PyArg_ParseTuple(arguments, "s", &name)) return nullptr;
@@ -163,6 +169,8 @@ PyMethodDef g_functions[] = {
     {"leave_backward", leave_backward, METH_VARARGS, "leave_backward(phase)"},
     {"outermost_calls", outermost_calls, METH_NOARGS, "Of modules, on this thread, so far."},
     {"setting", setting, METH_VARARGS, "setting(name, value): an effective setting of the run."},
+    {"pause_cuda", pause_cuda, METH_VARARGS,
+     "pause_cuda(pause): True when device work is recorded no longer, or again, because of it."},
     {"name_thread", name_thread, METH_VARARGS, "name_thread(text): for the tool only."},
     {"sample", sample, METH_VARARGS,
      "sample(prefixes, signals, failed): says from now on where the main thread is while no range "

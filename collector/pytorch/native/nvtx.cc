@@ -3,9 +3,11 @@
 
 #include "collector/pytorch/native/sampler.h"
 
+#include <dlfcn.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -129,6 +131,18 @@ void Nvtx::pop(const RangePayload& payload) {
   const nvtxPayloadData_t data{g_range_schema, sizeof payload, &payload};
   nvtxRangePopPayload(g_domain, &data, 1);
   popped();
+}
+
+bool Nvtx::pause_cuda(bool pause) {
+  // The tool is loaded by the driver or by NVTX; never by us.
+  const char* file = std::getenv("NVTX_INJECTION64_PATH");
+  void* tool = file ? ::dlopen(file, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  if (!tool) return false;
+  using PauseCuda = int (*)(int);
+  const auto function = reinterpret_cast<PauseCuda>(::dlsym(tool, "headway_pause_cuda"));
+  const bool changed = function && function(pause ? 1 : 0) != 0;
+  ::dlclose(tool);
+  return changed;
 }
 
 void Nvtx::mark_setting(const char* name, const char* value) {

@@ -30,6 +30,8 @@ class Nvtx {
   static void mark_setting(const char* name, const char* value);
   /// Here the thread is, by its stack, for that long.
   static void mark_sample(nvtxStringHandle_t stack, std::int64_t time_us);
+  /// Whether CUDA is recorded or not changed with it; see headway_pause_cuda of the tool.
+  static bool pause_cuda(bool pause);
   static void name_this_thread(const char* name);
 };
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 
 #include "analyzer/whatif/fix.h"
@@ -99,6 +100,35 @@ TEST_CASE("fewer workers than processors: each has one, and three may be too few
   CHECK(predicted.step_us() == doctest::Approx(recorded_us(then)).epsilon(0.12));
   const Predicted none(then, "fewer-workers");
   CHECK_FALSE(none.proposal.applies);
+}
+
+TEST_CASE(
+    "a step that recording lengthens: predictions are of the one without, and a busy device is "
+    "left as it is") {
+  // A launch-bound step, its calls and the work between them recorded at 1.25 times their length.
+  const auto launching = [](int call, int between) {
+    return run_with(
+        fmt::format("    repeat 400\n      host {}us\n      launch relu 2us call={}us blocks=400\n"
+                    "    sync stream\n",
+                    between, call));
+  };
+  TextRun slowed = launching(5, 15);
+  const TextRun usual = launching(4, 12);
+  slowed.analysis.step_options.unrecorded = DurationNs{std::llround(1e3 * recorded_us(usual))};
+  const Predictor predictor(slowed.trace, slowed.analysis);
+  CHECK(recorded_us(slowed) == doctest::Approx(recorded_us(usual)).epsilon(0.01));
+  CHECK(predictor.baseline().cost.of_host == doctest::Approx(0.2).epsilon(0.05));
+  CHECK(Predicted(slowed, "cuda-graph").step_us() ==
+        doctest::Approx(Predicted(usual, "cuda-graph").step_us()).epsilon(0.02));
+
+  TextRun busy = run_with(kStep + "    sync stream\n");
+  const double before = recorded_us(busy);
+  busy.analysis.step_options.unrecorded = DurationNs{std::llround(500 * before)};
+  const double after = recorded_us(busy);
+  CHECK(after >
+        0.98 * before);  // no host is so slow that the device could be done in half the time
+  busy.analysis.step_options.unrecorded = DurationNs{std::llround(1'100 * before)};
+  CHECK(recorded_us(busy) == before);
 }
 
 }  // namespace headway::analyzer

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/steps/steps.h"
+
+/// Steps in which CUDA was not recorded, so that their length tells what a step takes without recording
+/// (`headway record --measure-cost`). The rest of the analysis does not see them.
+namespace headway::analyzer {
+
+/// Numbers of steps, both included.
+struct StepSpan {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+/// The setting "unrecorded_steps" of the program: "24-31 56-63". What is no such text counts as none.
+std::vector<StepSpan> unrecorded_spans(const trace::Trace& trace);
+
+/// Of one thread, by start: takes out the steps of the spans, and the one before each, of which the last device work may be
+/// missing. The share of a recorded step that they took, beside those before and after them; none where the two do not differ
+/// by more than steps scatter, or no span has enough of both.
+std::optional<double> take_out_unrecorded(std::vector<Step>& steps,
+                                          const std::vector<StepSpan>& spans);
+
+}  // namespace headway::analyzer

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""Device work of a few steps stays unrecorded where the recorder asks for it (--measure-cost): beside the steps
+around them they tell what recording costs. docs/design/0084-unrecorded-steps.md has the reasons for the numbers."""
+import threading
+
+from headway_pytorch import core
+from headway_pytorch.core import nvtx
+
+FIRST, EVERY, LENGTH, COUNT = 24, 32, 8, 4
+
+_spans = []
+_paused = False
+
+
+def step_begins(number):
+    """The step of this number begins, on any thread; those before it have ended."""
+    global _paused
+    if threading.current_thread() is not threading.main_thread():
+        return
+    if _paused:
+        if number > _spans[-1][1]:
+            nvtx.pause_cuda(False)
+            _paused = False
+        return
+    if len(_spans) < COUNT and number == FIRST + EVERY * len(_spans) and nvtx.pause_cuda(True):
+        _paused = True
+        _spans.append((number, number + LENGTH - 1))
+        core.tell("unrecorded_steps", " ".join("%d-%d" % span for span in _spans))
