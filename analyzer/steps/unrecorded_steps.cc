@@ -53,8 +53,11 @@ double error_of_median(std::vector<double> values) {
 }  // namespace
 
 std::vector<StepSpan> unrecorded_spans(const trace::Trace& trace) {
+  // The program tells it again with each further span.
+  std::string_view text;
+  for (const auto& [name, value] : trace.settings)
+    if (name == "unrecorded_steps" && value.size() > text.size()) text = value;
   std::vector<StepSpan> spans;
-  std::string_view text = trace.setting("unrecorded_steps");
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     if (const std::optional<StepSpan> span = parse_span(text.substr(0, end)))

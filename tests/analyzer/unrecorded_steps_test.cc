@@ -25,6 +25,8 @@ trace::Trace steps_with(std::string_view spans, std::int64_t without_us, int sca
     builder.range(7, "step", now, now + length, info);
     now += length;
   }
+  // The program tells the first span when it begins, then both.
+  builder.setting("unrecorded_steps", spans.substr(0, spans.find(' ')));
   builder.setting("unrecorded_steps", spans);
   return builder.load();
 }

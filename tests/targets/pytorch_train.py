@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
-pytorch_train.py train METHOD WORKERS | iterable | endless WORKERS | no_loader | environment | gan | error WHERE WORKERS | odd_module |
+pytorch_train.py train METHOD WORKERS | iterable | endless WORKERS | no_loader | cuda STEPS | environment | gan | error WHERE WORKERS | odd_module |
 transforms | draws GENERATOR WORKERS | masks | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
+import ctypes
 import gc
+import os
 import random
 import sys
 import time
@@ -188,6 +190,15 @@ def no_loader():
     optimizer = torch.optim.AdamW(net.parameters())
     for _ in range(10):
         print(repr(fit(net, optimizer, torch.ones(8, 4))))
+
+
+def cuda(steps):
+    """Loads the recorder's library as the CUDA driver does inside cuInit."""
+    ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"]).InitializeInjection()
+    net = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(steps):
+        fit(net, optimizer, torch.ones(8, 4))
 
 
 def play(moves):

@@ -69,6 +69,34 @@ TEST_CASE("without a loader, steps go from one optimizer step to the next") {
   CHECK(ranges_of_kind(run.trace, kPhase, "r.phase=3") == 10);
 }
 
+TEST_CASE(
+    "pauses: CUDA stays unrecorded in stretches of 8 steps where that is asked for, and the trace "
+    "names them") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  const std::string cupti =
+      (std::filesystem::path(target("cuda_training")).parent_path() / "cupti").string();
+  for (const bool asked : {true, false}) {
+    CAPTURE(asked);
+    const std::string trace = folder / (asked ? "asked.sqlite" : "not.sqlite");
+    std::vector<std::string> arguments = {"--quiet", "--pytorch", "-o", trace};
+    if (asked) arguments.emplace_back("--measure-cost");
+    arguments.emplace_back("--");
+    for (const std::string& word : pytorch_program({"cuda", "60"})) arguments.push_back(word);
+    Recorder recorder(arguments);
+    recorder.with("LD_LIBRARY_PATH=" + cupti);
+    recorder.start();
+    REQUIRE(recorder.wait().status == 0);
+    CHECK(ranges_of_kind(trace, kStep) == 60);
+    CHECK(
+        query(trace,
+              "SELECT value FROM HEADWAY_SETTING WHERE name = 'unrecorded_steps' ORDER BY rowid") ==
+        (asked ? Rows{{"24-31"}, {"24-31 56-63"}} : Rows{}));
+    // The step before each stretch may lack its last kernels.
+    CHECK(report_of(trace)["steps"]["count"] == (asked ? 60 - 9 - 5 : 60));
+  }
+}
+
 TEST_CASE("Python outside of any range is named by function, line and share, waits too") {
   HEADWAY_NEEDS_TORCH();
   TemporaryFolder folder;
