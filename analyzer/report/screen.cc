@@ -125,6 +125,10 @@ void add_partition(Screen& screen, const Analysis& analysis, std::size_t width) 
     scope += "; " + samples_per_s_text(*rate);
   screen.line(has_steps ? "Step" : "Span", screen.bold(format_duration(step)) + scope);
   if (const std::string note = analysis.steps.warm_up_note(); !note.empty()) screen.line("", note);
+  if (analysis.recording_cost.ns > 0)
+    screen.line("",
+                fmt::format("{} without recording, which predictions are of; classes as recorded",
+                            format_duration(analysis.step_options.unrecorded)));
   constexpr std::size_t kBeforeBar = kLabelColumns + 42;
   const std::size_t columns =
       std::clamp<std::size_t>(width, kBeforeBar + 6, kBeforeBar + 40) - kBeforeBar;

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <string_view>
 
@@ -42,7 +43,13 @@ void AnalysisInput::declare_options(CLI::App& app) {
           std::map<std::string, double>{{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}},
           CLI::AsNumberWithUnit::Options(CLI::AsNumberWithUnit::CASE_SENSITIVE |
                                          CLI::AsNumberWithUnit::UNIT_REQUIRED)))
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(
+          [](const std::string& ns) {
+            return std::strtod(ns.c_str(), nullptr) > 0
+                       ? std::string()
+                       : "expected a time above zero, such as 45.2ms";
+          },
+          ""));
 }
 
 std::unique_ptr<Analyzed> AnalysisInput::load(const std::string& path) const {
