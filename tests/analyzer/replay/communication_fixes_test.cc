@@ -175,6 +175,28 @@ TEST_CASE(
   CHECK(!other.proposal.applies);
 }
 
+TEST_CASE(
+    "without a parameter server all gradients go by rings, small ones at the hop that sums at the "
+    "root show") {
+  // 200 µs whatever the size, there and back, and 6 times the bytes at 100 GB/s.
+  const std::string sums =
+      "    collective reduce 100MB 6200us\n    collective reduce 1MB 260us\n"
+      "    collective reduce 16KB 201us\n";
+  const std::string apart = "setting ranks_per_node 1\n";
+  const Asked asked(job(sums + "    collective reduce 4B 200us\n", apart),
+                    "all-reduce-instead-of-parameter-server");
+  CAPTURE(asked.proposal.text);
+  CHECK(contains(asked.proposal.text, "144 sums at one of 4 ranks become rings"));
+  // 6 hops of 100 µs each, and what a message takes over the root's link, 3/4 of it, twice as long in small pieces.
+  const double after = 3 * 600 + 0.75 * (2'000 * 1.02 + 2 * 20 + 2 * 0.3);
+  CHECK(asked.gain_us() == doctest::Approx(6'661 - after).epsilon(0.02));
+  // Of one size nothing tells the hop: 14 µs.
+  const Asked alike(job("    collective reduce 100MB 6200us\n", apart),
+                    "all-reduce-instead-of-parameter-server");
+  CHECK(alike.gain_us() ==
+        doctest::Approx(6'200 - (6 * 14 + 0.75 * 1.02 * 6'200 / 3)).epsilon(0.02));
+}
+
 TEST_CASE("half gradients halve what bytes take, and add two kernels a message") {
   const Asked asked(job(kLarge), "compress-gradients");
   // Bytes: 500 µs less; 25 million values of 14 + 6 bytes at 85 % of 2 TB/s: 294 µs more, and the starts of four kernels.
