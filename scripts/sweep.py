@@ -7,9 +7,12 @@ Usage: sweep.py --seed S --cases N [--device sim|host|pytorch] [--jobs K] [--jso
 The summary goes to standard output. Exit status 1: a program crashed, or (--check) an invariant is violated.
 --device pytorch draws programs of scripts/sweep/programs, which need torch, numpy and pillow in the Python of --python.
 --world off: the GPU of the tables instead of one that is drawn for each case.
+--measured DIR keeps what was measured and judged, so that a sweep that was stopped goes on where it was; Ctrl-C sums up what is there.
 --write-docs FILE: the figures into its section `sweep`, or `sweep-pytorch`, with all programs."""
 import argparse
 import concurrent.futures
+import contextlib
+import hashlib
 import json
 import pathlib
 import shutil
@@ -32,6 +35,27 @@ def replace_section(file, name, text):
     file.write_text(before + begin + text + end + after)
 
 
+class JudgedCases:
+    """Cases as these programs and scripts judged them, in the folder of --measured."""
+
+    def __init__(self, given, tools, which):
+        digest = hashlib.sha256(f"{which} {tools.kept.program}".encode())
+        for name in [given.headway, *sorted(pathlib.Path(__file__).with_suffix("").glob("*.py"))]:
+            digest.update(pathlib.Path(shutil.which(name) or name).read_bytes())
+        self.folder, self.digest = given.measured, digest.hexdigest()[:32]
+
+    def file(self, index):
+        return self.folder / f"case-{self.digest}-{index}.json"
+
+    def case(self, index):
+        """None: not judged yet."""
+        with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
+            return json.loads(self.file(index).read_text())
+
+    def keep(self, index, case):
+        self.file(index).write_text(json.dumps(case))
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=["sim", "host", "pytorch"], default="sim")
@@ -47,7 +71,7 @@ def arguments():
     parser.add_argument("--repeat", type=int, help="rounds of all programs of a case, of which the fastest counts (default: host 3, pytorch 5, sim 1)")
     parser.add_argument("--json", type=pathlib.Path, help="all cases, and the summary's figures")
     parser.add_argument("--keep", type=pathlib.Path, help="with --case: where its trace is left")
-    parser.add_argument("--measured", type=pathlib.Path, metavar="DIR", help="keeps what was measured there, and takes it from there")
+    parser.add_argument("--measured", type=pathlib.Path, metavar="DIR", help="keeps what was measured and judged there, and takes it from there")
     parser.add_argument("--write-docs", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--check", action="store_true", help="fail on violated invariants, too")
     given = parser.parse_args()
@@ -70,8 +94,10 @@ def main():
     world = given.world == "on" and "world" in tools.defaults and given.device == "sim"
     repeat = given.repeat or {"sim": 1, "host": 3, "pytorch": 5}[given.device]
 
+    judged = JudgedCases(given, tools, f"{given.seed} {world} {repeat}") if given.measured else None
+
     def one(index):
-        return judge(tools, given.seed, index, world, repeat, given.keep and str(given.keep))
+        return judged and judged.case(index) or judge(tools, given.seed, index, world, repeat, given.keep and str(given.keep))
 
     if given.case is not None:
         case = one(given.case)
@@ -79,10 +105,16 @@ def main():
         sys.exit("crashed" in case)
     cases = []
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        for case in pool.map(one, range(given.first, given.first + given.cases)):
-            cases.append(case)
-            if sys.stderr.isatty():
-                print(f"\r{len(cases)} of {given.cases}", end="", file=sys.stderr)
+        try:
+            for index, case in enumerate(pool.map(one, range(given.first, given.first + given.cases)), given.first):
+                cases.append(case)
+                if judged:
+                    judged.keep(index, case)
+                if sys.stderr.isatty():
+                    print(f"\r{len(cases)} of {given.cases}", end="", file=sys.stderr)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            given.cases = len(cases)
     command = f"scripts/sweep.py --device {given.device} --seed {given.seed} --cases {given.cases}" + (
         f" --first {given.first}" if given.first else "") + ("" if world or given.device != "sim" else " --world off") + (
         f" --repeat {given.repeat}" if given.repeat else "")
