@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -24,17 +26,44 @@ struct GraphCosts {
   double gap_share = 1;
   /// Of that, where the recording does not show it.
   DurationNs unseen_gap;
+  /// Whether collectives are nodes, too. torch.compile under DistributedDataParallel ends a graph where the gradients of a bucket
+  /// are ready, and so does headway-train.
+  bool collectives = false;
 };
 // Launching: 2.5 µs and 1 ns a node (CUDA 12, H100). Between nodes: 0.5 of 0.9 µs (V100, CUDA 10), and 0.3 µs less of
 // about 0.9 (GV100).
 constexpr GraphCosts kLikelyCosts{{2'500}, {1}, 0.6, {}};
 /// Next to nothing between nodes; or as much as between launches, and launched as slowly as before CUDA 12.
-constexpr GraphCosts kLeastCosts{{2'500}, {1}, 0.2, {}};
+constexpr GraphCosts kLeastCosts{{2'500}, {1}, 0.2, {}, true};
 constexpr GraphCosts kMostCosts{{8'000}, {300}, 1, {2'500}};
 /// Nothing but the launches gets shorter.
 constexpr GraphCosts kGapsStay{{2'500}, {1}, 1, {}};
 /// Of what is gained only if nodes follow each other more closely, so much counts.
 constexpr double kUnseenCounts = 0.5;
+
+bool is_collective(const Trace& trace, DeviceOpId op) {
+  return trace.device_ops.kind[op.value] == DeviceOpKind::kCommunication;
+}
+
+/// Streams of collectives and of what packs messages: not the one with most kernels of a device, if collectives run there.
+std::set<StreamId> streams_of_collectives(const Trace& trace) {
+  std::map<StreamId, std::size_t> kernels;
+  std::set<StreamId> streams;
+  for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
+    const StreamId stream = trace.device_ops.stream[i];
+    if (is_collective(trace, DeviceOpId{i}))
+      streams.insert(stream);
+    else
+      ++kernels[stream];
+  }
+  std::map<DeviceId, StreamId> busiest;
+  for (const auto& [stream, count] : kernels) {
+    StreamId& most = busiest.emplace(trace.streams[stream.value].device, stream).first->second;
+    if (count > kernels[most]) most = stream;
+  }
+  for (const auto& [device, stream] : busiest) streams.erase(stream);
+  return streams;
+}
 
 /// What becomes a node of the graph. Copies from and to the host stay outside: their memory changes.
 bool is_node(const Trace& trace, CallId call) {
@@ -117,13 +146,15 @@ std::vector<CallId> calls_within(const Trace& trace, const Stretch& step) {
 class Graphs {
  public:
   Graphs(const Predictor& predictor, const GraphCosts& costs)
-      : predictor_(predictor), trace_(predictor.trace()), costs_(costs), editor_(predictor) {}
+      : predictor_(predictor), trace_(predictor.trace()), costs_(costs), editor_(predictor) {
+    if (!costs.collectives) outside_ = streams_of_collectives(trace_);
+  }
 
   void add(const Stretch& step) {
     std::vector<CallId> calls = calls_within(trace_, step);
     auto rest = calls.begin();
     while (rest != calls.end()) {
-      const auto end = std::find_if(rest, calls.end(), [&](CallId c) { return waits(trace_, c); });
+      const auto end = std::find_if(rest, calls.end(), [&](CallId c) { return ends(c); });
       add({rest, end}, step.thread);
       rest = end == calls.end() ? end : end + 1;
     }
@@ -133,6 +164,14 @@ class Graphs {
   Scenario take() { return editor_.take(); }
 
  private:
+  /// What is launched afterwards is of another graph.
+  bool ends(CallId call) const {
+    const DeviceOpId op = trace_.calls.op[call.value];
+    if (waits(trace_, call)) return true;
+    return !costs_.collectives && op.valid() &&
+           (is_collective(trace_, op) || outside_.contains(trace_.device_ops.stream[op.value]));
+  }
+
   /// One graph, if there is more than one launch.
   void add(std::span<const CallId> calls, ThreadId thread) {
     CallId first;
@@ -182,6 +221,7 @@ class Graphs {
   const Predictor& predictor_;
   const Trace& trace_;
   const GraphCosts costs_;
+  std::set<StreamId> outside_;
   Editor editor_;
   std::int64_t dropped_ = 0;
   std::int64_t graphs_ = 0;
@@ -201,7 +241,7 @@ Proposal propose(const Predictor& predictor) {
   Proposal proposal{true,
                     fmt::format("{} launches become one{}",
                                 (graphs.dropped() + graphs.graphs()) / graphs.graphs(),
-                                several ? ", between device waits" : ""),
+                                several ? ", between device waits and collectives" : ""),
                     graphs.take()};
   for (const GraphCosts& costs : {kLeastCosts, kMostCosts})
     proposal.otherwise.push_back(joined(costs).take());
@@ -223,10 +263,14 @@ const Fix kCudaGraph{
     FixKind::kModelled,
     0.1,
     "--cuda-graph on",
-    "All launches of a step except the first one, and the first after each device wait, disappear, "
-    "as do the pauses between them that issue work. The graph costs 2.5 µs plus 1 ns per launch. "
+    "All launches of a step except the first one, and the first after each device wait and each "
+    "collective, disappear, as do the pauses between them that issue work. A graph costs 2.5 µs "
+    "plus "
+    "1 ns per launch. "
     "Gaps between kernels shrink to 0.6; that part of the gain counts half in the ranking.",
-    "whether shapes and control flow allow a capture, and the gap between graph nodes",
+    "whether shapes and control flow allow a capture, whether collectives become nodes, and the "
+    "gap "
+    "between nodes",
     propose};
 
 }  // namespace headway::analyzer

@@ -44,6 +44,7 @@ constexpr double kHopNs = 14'000;
 /// What a sum at a root is made of.
 struct AtRoot {
   double hop_ns = kHopNs;
+  double longest_hop_ns = kHopNs;
   double per_byte = 0;  ///< of a message over the root's link, both ways; 0: not known
 
   /// The message of one rank over the root's link.
@@ -61,10 +62,13 @@ AtRoot at_root(const std::vector<Transfer>& sums) {
     sizes.insert(one.bytes);
     least = std::min(least, one.ns);
   }
-  if (sizes.size() < kSizes) return {};
+  // Two hops take no more than the shortest sum; over Ethernet they may be as long as that.
+  constexpr double kLongestHopNs = 100'000;
+  if (sizes.size() < kSizes) return {kHopNs, std::clamp(least / 2, kHopNs, kLongestHopNs), 0};
   const TransferLine line = fit_transfers(sums);
   AtRoot known;
   known.hop_ns = std::min(line.fixed, least) / 2;
+  known.longest_hop_ns = std::max(kHopNs, known.hop_ns);
   known.per_byte = line.per_byte / (sums.front().ranks - 1);
   return known;
 }
@@ -86,7 +90,7 @@ constexpr Ring kSlow{4, 0.6, 0.6, Ring::Hop::kLonger};
 
 double hop_ns(const AtRoot& root, const Ring& ring) {
   if (ring.hop == Ring::Hop::kShorter) return std::min(root.hop_ns, kHopNs);
-  return ring.hop == Ring::Hop::kLonger ? std::max(root.hop_ns, kHopNs) : root.hop_ns;
+  return ring.hop == Ring::Hop::kLonger ? root.longest_hop_ns : root.hop_ns;
 }
 
 /// How many times as long small pieces take: a slice of the protocol for large messages goes at half of the rate; the
@@ -190,7 +194,7 @@ const Fix kRingAllReduce{
     "messages each way, a ring link (n-1)/n of one. Ranks on one node sum first. Pieces up to 512 "
     "KiB run at half rate; a hop takes half of what a sum at the root costs whatever its size, or "
     "14 µs "
-    "where sums have few sizes. Within one node, the link between its devices "
+    "(up to 100 µs) where sums have few sizes. Within one node, the link between its devices "
     "decides.",
     "network speed for small pieces, and one connection's share of the network and device links",
     propose};

@@ -197,6 +197,16 @@ TEST_CASE(
         doctest::Approx(6'200 - (6 * 14 + 0.75 * 1.02 * 6'200 / 3)).epsilon(0.02));
 }
 
+TEST_CASE("collectives end a graph; captured, they may save their launches as well") {
+  const Asked asked(job(kSmall), "cuda-graph");
+  // Five kernels before the collectives and two after them.
+  CHECK(
+      contains(asked.proposal.text, "3 launches become one, between device waits and collectives"));
+  REQUIRE(!asked.proposal.otherwise.empty());
+  const Scenario& captured = asked.proposal.otherwise.front();
+  CHECK(captured.edits.size() > asked.proposal.scenario.edits.size() + 20);
+}
+
 TEST_CASE("half gradients halve what bytes take, and add two kernels a message") {
   const Asked asked(job(kLarge), "compress-gradients");
   // Bytes: 500 µs less; 25 million values of 14 + 6 bytes at 85 % of 2 TB/s: 294 µs more, and the starts of four kernels.
