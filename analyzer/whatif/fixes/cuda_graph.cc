@@ -41,17 +41,18 @@ constexpr GraphCosts kGapsStay{{2'500}, {1}, 1, {}};
 /// Of what is gained only if nodes follow each other more closely, so much counts.
 constexpr double kUnseenCounts = 0.5;
 
-bool is_collective(const Trace& trace, DeviceOpId op) {
-  return trace.device_ops.kind[op.value] == DeviceOpKind::kCommunication;
+bool is_collective(const Predictor& predictor, DeviceOpId op) {
+  return predictor.analysis().attribution.class_of[op.value] == TimeClass::kCommTransfer;
 }
 
 /// Streams of collectives and of what packs messages: not the one with most kernels of a device, if collectives run there.
-std::set<StreamId> streams_of_collectives(const Trace& trace) {
+std::set<StreamId> streams_of_collectives(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
   std::map<StreamId, std::size_t> kernels;
   std::set<StreamId> streams;
   for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
     const StreamId stream = trace.device_ops.stream[i];
-    if (is_collective(trace, DeviceOpId{i}))
+    if (is_collective(predictor, DeviceOpId{i}))
       streams.insert(stream);
     else
       ++kernels[stream];
@@ -147,7 +148,7 @@ class Graphs {
  public:
   Graphs(const Predictor& predictor, const GraphCosts& costs)
       : predictor_(predictor), trace_(predictor.trace()), costs_(costs), editor_(predictor) {
-    if (!costs.collectives) outside_ = streams_of_collectives(trace_);
+    if (!costs.collectives) outside_ = streams_of_collectives(predictor);
   }
 
   void add(const Stretch& step) {
@@ -169,7 +170,7 @@ class Graphs {
     const DeviceOpId op = trace_.calls.op[call.value];
     if (waits(trace_, call)) return true;
     return !costs_.collectives && op.valid() &&
-           (is_collective(trace_, op) || outside_.contains(trace_.device_ops.stream[op.value]));
+           (is_collective(predictor_, op) || outside_.contains(trace_.device_ops.stream[op.value]));
   }
 
   /// One graph, if there is more than one launch.
