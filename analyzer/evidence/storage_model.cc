@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <queue>
@@ -118,6 +119,31 @@ void share_out(StorageModel& model, const StorageFit& fit, double ns_per_byte,
   model.left_if_fast = if_fast / total;
 }
 
+void apply(const StorageFit& fit, const std::optional<double>& by_calls, double large_read_rate,
+           StorageModel& model) {
+  double ns_per_byte = by_calls.value_or(1e9 / large_read_rate);
+  model.basis = by_calls ? StorageModel::Basis::kCalls : StorageModel::Basis::kAssumed;
+  if (fit.sharing != Sharing::kNone) {
+    model.basis = StorageModel::Basis::kContention;
+    model.places = fit.places;
+    if (fit.sharing != Sharing::kPlaces) ns_per_byte = fit.ns_per_byte;
+  } else if (by_calls) {
+    ns_per_byte = std::min(*by_calls, fit.most_ns_per_byte);
+  }
+  model.error_ns = fit.error;
+  model.bytes_per_s = 1e9 / std::max(ns_per_byte, 1e-6);
+  share_out(model, fit, ns_per_byte, std::max(ns_per_byte, by_calls.value_or(0)));
+}
+
+/// All reads were served in the time that they took together: where a fit to some of them needs more, the others met no such
+/// limit (a page cache that had them by then).
+bool is_refuted(const StorageModel& model) {
+  constexpr double kMuchMore = 1.25;
+  TimeNs end = model.reads.front().time.end;
+  for (const StorageRead& read : model.reads) end = std::max(end, read.time.end);
+  return ns_of(model.turns) > kMuchMore * ns_of(end - model.reads.front().time.begin);
+}
+
 }  // namespace
 
 StorageModel storage_model(const trace::Trace& trace, TimeNs since,
@@ -131,20 +157,18 @@ StorageModel storage_model(const trace::Trace& trace, TimeNs since,
   const ByCalls calls = by_calls_on_files(trace, since);
   const std::optional<double>& by_calls = calls.ns_per_byte;
   if (calls.request) model.request = DurationNs{std::llround(*calls.request)};
+  const double large_read_rate = sum_reads(trace, since).large_read_rate;
+  const auto made_by = [&](const StorageFit& fit) {
+    StorageModel one = model;
+    apply(fit, by_calls, large_read_rate, one);
+    return one;
+  };
   const StorageFit fit = fit_storage(sized, by_calls);
-  double ns_per_byte = by_calls.value_or(1e9 / sum_reads(trace, since).large_read_rate);
-  model.basis = by_calls ? StorageModel::Basis::kCalls : StorageModel::Basis::kAssumed;
-  if (fit.sharing != Sharing::kNone) {
-    model.basis = StorageModel::Basis::kContention;
-    model.places = fit.places;
-    if (fit.sharing != Sharing::kPlaces) ns_per_byte = fit.ns_per_byte;
-  } else if (by_calls) {
-    ns_per_byte = std::min(*by_calls, fit.most_ns_per_byte);
-  }
-  model.error_ns = fit.error;
-  model.bytes_per_s = 1e9 / std::max(ns_per_byte, 1e-6);
-  share_out(model, fit, ns_per_byte, std::max(ns_per_byte, by_calls.value_or(0)));
-  return model;
+  StorageModel fitted = made_by(fit);
+  if (!fitted.limited() || !is_refuted(fitted)) return fitted;
+  StorageFit without;
+  without.most_ns_per_byte = std::numeric_limits<double>::infinity();
+  return made_by(without);
 }
 
 std::optional<StorageModel::OfRequests> StorageModel::of_requests() const {
