@@ -51,6 +51,8 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
                      RunLengths run)
     : trace_(trace),
       analysis_(analysis),
+      whole_(run.trace ? run.trace : &trace),
+      warm_from_(run.trace ? run.warm_from : analysis.steps.warm_from()),
       machine_(std::move(machine)),
       kernels_(trace),
       names_(trace),

@@ -79,6 +79,9 @@ class Predictor {
   const KernelNames& kernels() const { return kernels_; }
   const MachineFacts& machine() const { return machine_; }
   const SharedProcessors& processors() const { return processors_; }
+  /// The recording whose reads tell of the storage: all of it where `trace` is a stretch; and from when on.
+  const trace::Trace& whole() const { return *whole_; }
+  TimeNs warm_from() const { return warm_from_; }
   /// Delays in use that are not from the recording.
   std::vector<Assumption> assumptions() const { return assumptions_of(graph_); }
   Interval recorded(const MarkedStep& step) const;
@@ -137,6 +140,8 @@ class Predictor {
 
   const trace::Trace& trace_;
   const Analysis& analysis_;
+  const trace::Trace* whole_;
+  TimeNs warm_from_;
   MachineFacts machine_;
   KernelNames kernels_;
   RangeNames names_;

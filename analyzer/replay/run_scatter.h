@@ -16,6 +16,9 @@ struct RunLengths {
   std::vector<double> steps;
   /// Beside `steps`: what each of them holds that the program does on schedule (evaluation, checkpoints, a new epoch).
   std::vector<double> scheduled;
+  /// The recording that they are of, with when its storage was warm: reads before a stretch of it decide when those in it end.
+  const trace::Trace* trace = nullptr;
+  TimeNs warm_from = TimeNs::min();
 };
 
 /// What steps hold that comes on schedule, by ranges that say so; indexes as in Steps::all. The device or thread counts

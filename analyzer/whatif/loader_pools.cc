@@ -13,6 +13,27 @@ namespace headway::analyzer {
 
 using namespace trace;
 
+StorageModel storage_of_run(const Predictor& predictor, const std::set<ThreadId>& threads) {
+  StorageModel model = storage_model(predictor.whole(), predictor.warm_from(), threads);
+  if (&predictor.whole() == &predictor.trace() || model.reads.empty()) return model;
+  TimeNs first = TimeNs::max();
+  TimeNs last = TimeNs::min();
+  for_each_read(predictor.trace(), TimeNs::min(), [&](ThreadId, Interval time, std::int64_t) {
+    first = std::min(first, time.begin);
+    last = std::max(last, time.begin);
+  });
+  std::erase_if(model.reads, [&](const StorageRead& read) {
+    return read.time.begin < first || read.time.begin > last;
+  });
+  model.total = {};
+  model.turns = {};
+  for (const StorageRead& read : model.reads) {
+    model.total += read.time.length();
+    model.turns += (read.held + read.transfer) / model.places;
+  }
+  return model;
+}
+
 DurationNs least_for_storage(const Predictor& predictor, double times_bytes) {
   const Steps& steps = predictor.analysis().steps;
   if (steps.steady.empty()) return {};
@@ -150,14 +171,14 @@ LoaderPools::LoaderPools(const Predictor& predictor, Editor& editor)
       steps_(steps_of_a_thread(predictor, since_)),
       editor_(editor),
       parts_(predictor.parts()) {
-  storages_.push_back(storage_model(predictor.trace(), since_));
+  storages_.push_back(storage_of_run(predictor));
   std::vector<Loader> loaders = find_loaders(points_);
   std::erase_if(loaders, [](const Loader& loader) { return loader.made.empty(); });
   if (loaders.size() < 2) return;
   std::vector<StorageModel> own;
   double error = 0;
   for (const Loader& loader : loaders) {
-    own.push_back(storage_model(predictor.trace(), since_, workers_of(points_, loader)));
+    own.push_back(storage_of_run(predictor, workers_of(points_, loader)));
     first_reader_.push_back(points_.thread_of(loader.made.front().task));
     error += own.back().error_ns;
   }

@@ -28,6 +28,11 @@ void drop_restarts(const Predictor& predictor, Editor& editor);
 /// What comes once an epoch comes so many times as often a step: workers that start anew, and evaluations.
 void repeat_epochs(const Predictor& predictor, int times, Editor& editor);
 
+/// Fitted to all reads of the recording, of some threads or of all: those before a stretch of it decide when reads in it end. Its
+/// reads and sums are those of the stretch.
+StorageModel storage_of_run(const Predictor& predictor,
+                            const std::set<trace::ThreadId>& threads = {});
+
 /// What a storage that the recorded reads are seen to share needs for the batches of a step at least, with so many times
 /// the bytes. Zero where they show no limit.
 DurationNs least_for_storage(const Predictor& predictor, double times_bytes = 1);

@@ -153,6 +153,8 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   sample->analysis.job = analysis.job;
   const std::vector<double> scheduled =
       scheduled_times(RangeNames(trace), steps, analysis.partitions);
+  sample->run.trace = &trace;
+  sample->run.warm_from = steps.warm_from();
   sample->run.steps = steady_lengths(steps);
   for (const std::uint32_t step : steps.steady) sample->run.scheduled.push_back(scheduled[step]);
   return sample;

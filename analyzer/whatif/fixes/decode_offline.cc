@@ -175,8 +175,7 @@ Proposal propose(const Predictor& predictor) {
   if (samples_are_numbers(predictor.trace()))
     return not_here("samples are stored as numbers: their decoding is only a copy");
   const double bytes = bytes_by(predictor);
-  const StorageModel storage =
-      storage_model(predictor.trace(), predictor.analysis().steps.warm_from());
+  const StorageModel storage = storage_of_run(predictor);
   Proposal proposal{
       true,
       fmt::format("saves {} of decoding per range; reads bring {:.2g} times the bytes",

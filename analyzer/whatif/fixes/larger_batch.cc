@@ -66,8 +66,7 @@ std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
   const Points& points = predictor.program().graph().points();
   const std::optional<bool> known = in_one_request(predictor.trace());
   const bool one_request = known.value_or(false);
-  const StorageModel storage =
-      storage_model(predictor.trace(), predictor.analysis().steps.warm_from());
+  const StorageModel storage = storage_of_run(predictor);
   const bool shared = [&] {
     const LoaderPools pools(predictor, editor);
     return std::ranges::any_of(find_loaders(points), [&](const Loader& loader) {

@@ -136,8 +136,7 @@ Proposal propose(const Predictor& predictor) {
   // As `more-workers` has it: one batch for each, and one that waits.
   if (const std::string_view ahead = predictor.trace().setting("prefetch"); !ahead.empty())
     proposal.setting += fmt::format(" --prefetch {}", workers + 1);
-  const StorageModel storage =
-      storage_model(predictor.trace(), predictor.analysis().steps.warm_from());
+  const StorageModel storage = storage_of_run(predictor);
   if (!storage.limited()) add_if_full(predictor, proposal, work - computed);
   proposal.certainty =
       storage.serves(static_cast<double>(workers), ratio(storage.total, work * count));
