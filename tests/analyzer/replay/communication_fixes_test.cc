@@ -197,7 +197,7 @@ TEST_CASE(
         doctest::Approx(6'200 - (6 * 14 + 0.75 * 1.02 * 6'200 / 3)).epsilon(0.02));
 }
 
-TEST_CASE("collectives end a graph; captured, they may save their launches as well") {
+TEST_CASE("collectives end a graph, and captured ones may save their launches as well") {
   const Asked asked(job(kSmall), "cuda-graph");
   CHECK(contains(asked.proposal.text, "between device waits and collectives"));
   REQUIRE(!asked.proposal.otherwise.empty());
