@@ -33,6 +33,9 @@ void AnalysisInput::declare_options(CLI::App& app) {
                  "Exclude this many warm-up steps instead of detecting warm-up")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
+}
+
+void AnalysisInput::declare_unrecorded_step(CLI::App& app) {
   app.add_option_function<double>(
          "--unrecorded-step",
          [this](double ns) { options_.steps.unrecorded = DurationNs{std::llround(ns)}; },

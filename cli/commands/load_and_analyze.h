@@ -23,6 +23,8 @@ using Analyzed = analyzer::JobReport;
 class AnalysisInput {
  public:
   void declare_options(CLI::App& app);
+  /// Of commands that predict.
+  void declare_unrecorded_step(CLI::App& app);
   std::unique_ptr<Analyzed> load(const std::string& path) const;
   /// All ranks of a job (files, folders, patterns) as one trace.
   std::unique_ptr<Analyzed> load_whole(const std::vector<std::string>& traces) const;

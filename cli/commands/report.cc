@@ -72,6 +72,7 @@ class ReportCommand final : public Command {
         ->capture_default_str()
         ->check(CLI::Range(0, 1000));
     input_.declare_options(app);
+    input_.declare_unrecorded_step(app);
   }
 
   int run() override {

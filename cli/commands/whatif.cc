@@ -71,6 +71,7 @@ class WhatIfCommand final : public Command {
         ->type_name("FILE");
     calibration_.declare(app);
     input_.declare_options(app);
+    input_.declare_unrecorded_step(app);
   }
 
   int run() override {
