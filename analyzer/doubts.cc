@@ -230,13 +230,14 @@ void add_unrecorded_step(const Analysis& analysis, std::vector<Doubt>& doubts) {
       analysis.steps.unrecorded_share && unrecorded == unrecorded_step(analysis.steps);
   const std::string origin = measured ? "measured by pauses of the recording" : "as given";
   doubts.push_back(
-      {"info", unrecorded < recorded
-                   ? fmt::format("A step takes {} recorded and {} unrecorded ({}). Predictions are "
-                                 "of the unrecorded run; all other times are as recorded.",
-                                 format_duration(recorded), format_duration(unrecorded), origin)
-                   : fmt::format("A step takes {} recorded and {} unrecorded ({}): the recording "
-                                 "did not lengthen it, so nothing is taken away from it.",
-                                 format_duration(recorded), format_duration(unrecorded), origin)});
+      {"info",
+       unrecorded < recorded
+           ? fmt::format("A step takes {} recorded and {} unrecorded ({}). Predictions "
+                         "leave out what of that is host work; all other times are as recorded.",
+                         format_duration(recorded), format_duration(unrecorded), origin)
+           : fmt::format("A step takes {} recorded and {} unrecorded ({}): the recording "
+                         "did not lengthen it, so nothing is taken away from it.",
+                         format_duration(recorded), format_duration(unrecorded), origin)});
 }
 
 /// What the recording shows of itself instead of the program, and what recording cost the program.

@@ -126,9 +126,11 @@ void add_partition(Screen& screen, const Analysis& analysis, std::size_t width) 
   screen.line(has_steps ? "Step" : "Span", screen.bold(format_duration(step)) + scope);
   if (const std::string note = analysis.steps.warm_up_note(); !note.empty()) screen.line("", note);
   if (analysis.recording_cost.ns > 0)
-    screen.line("",
-                fmt::format("{} without recording, which predictions are of; classes as recorded",
-                            format_duration(analysis.step_options.unrecorded)));
+    screen.line(
+        "",
+        fmt::format("{} without the {} that recording costs the host: predictions are of that step",
+                    format_duration(step - analysis.recording_cost),
+                    format_duration(analysis.recording_cost)));
   constexpr std::size_t kBeforeBar = kLabelColumns + 42;
   const std::size_t columns =
       std::clamp<std::size_t>(width, kBeforeBar + 6, kBeforeBar + 40) - kBeforeBar;

@@ -266,9 +266,9 @@ const Fix kCudaGraph{
     "--cuda-graph on",
     "All launches of a step except the first one, and the first after each device wait and each "
     "collective, disappear, as do the pauses between them that issue work. A graph costs 2.5 µs "
-    "plus "
-    "1 ns per launch. "
-    "Gaps between kernels shrink to 0.6; that part of the gain counts half in the ranking.",
+    "plus 1 "
+    "ns per launch. Gaps between kernels shrink to 0.6; that part of the gain counts half in the "
+    "ranking.",
     "whether shapes and control flow allow a capture, whether collectives become nodes, and the "
     "gap "
     "between nodes",
