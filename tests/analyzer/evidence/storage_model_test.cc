@@ -23,6 +23,7 @@ struct Storage {
   std::int64_t transfer = 0;    ///< of a read; transfers of all readers one after the other
   int places = 0;               ///< reads that are served at once; 0: all
   std::int64_t connection = 0;  ///< for a read's bytes, whoever else reads
+  int cached_after = 0;         ///< from so many reads on a transfer takes a hundredth; 0: never
 };
 
 /// `readers` read and compute in turns; how long they compute differs a little. With `calls`, opens and
@@ -38,9 +39,11 @@ trace::Trace run_with(const Storage& storage, int readers, int reads_each, bool 
     const std::int64_t begin = *reader;
     auto place = std::ranges::min_element(places);
     const std::int64_t served = storage.places > 0 ? std::max(begin, *place) : begin;
-    transfer_free = std::max(served, transfer_free) + storage.transfer;
+    const bool cached = storage.cached_after > 0 && i >= storage.cached_after;
+    const std::int64_t transfer = cached ? storage.transfer / 100 : storage.transfer;
+    transfer_free = std::max(served, transfer_free) + transfer;
     const std::int64_t end =
-        std::max(served + storage.own + storage.connection + storage.transfer, transfer_free);
+        std::max(served + storage.own + storage.connection + transfer, transfer_free);
     *place = end;
     builder.range(tid, "read", begin, end, {.kind = trace::RangeKind::kRead, .bytes = kBytes});
     if (calls) {
@@ -86,6 +89,13 @@ TEST_CASE("storage: a transfer that readers share is told from the time that eac
   // The transfer is busy all the time: large reads would gain nothing, faster storage would.
   CHECK(model.left_if_packed > 0.9);
   CHECK(model.left_if_fast < 0.6);
+}
+
+TEST_CASE("storage: a limit that all reads together refute is none") {
+  Storage storage{.own = 200'000, .transfer = 2'000'000};
+  CHECK(storage_model(run_with(storage, 8, 500), TimeNs::min()).limited());
+  storage.cached_after = 800;
+  CHECK_FALSE(storage_model(run_with(storage, 8, 500), TimeNs::min()).limited());
 }
 
 TEST_CASE("storage: reads that take equally long however many are open share nothing") {
