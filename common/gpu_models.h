@@ -26,6 +26,7 @@ struct GpuModel {
   std::int64_t l2_bytes;
   std::int64_t link_bytes_per_second;  ///< NVLink or Infinity Fabric, both directions; 0 none
   int pcie_generation;                 ///< of the slot with 16 lanes that it takes
+  int compute_major;  ///< CUDA compute capability: 7 Volta and Turing, 8 Ampere and Ada, 9 Hopper; 0 not CUDA
   std::string_view source;
 };
 std::span<const GpuModel> gpu_models();

@@ -86,11 +86,6 @@ void find_base_of_names(const Points& points, std::span<const NewEdge> edges,
   }
 }
 
-bool frees(const Points& points, PointId end) {
-  const CallId call = points.call_of(task_of(end));
-  return call.valid() && points.trace().calls.kind[call.value] == DeviceCallKind::kFree;
-}
-
 /// Calibrates the wake-up delay ρ and the batch hand-over from edges that kept their task waiting. A batch that was
 /// ready is not waited for; the time to receive and map it is the minimum of a hand-over.
 void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
@@ -113,7 +108,7 @@ void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
       batch.push_back(delay);
     } else {
       DeviceOpId op = points.op_of(task_of(edge.from));
-      auto& samples = frees(points, edge.to) ? free : sync;
+      auto& samples = points.frees(task_of(edge.to)) ? free : sync;
       samples[trace.streams[trace.device_ops.stream[op.value].value].device.value].push_back(delay);
     }
   }
@@ -239,8 +234,8 @@ DurationNs DependencyGraph::lag(const Edge& edge, PointId to) const {
     case EdgeKind::kGraphLaunch:
       return at_most(calibration_.graph_launch(device(to)));
     case EdgeKind::kHostSync:
-      return at_most(frees(points_, to) ? calibration_.free(device(edge.from))
-                                        : calibration_.sync(device(edge.from)));
+      return at_most(points_.frees(task_of(to)) ? calibration_.free(device(edge.from))
+                                                : calibration_.sync(device(edge.from)));
     case EdgeKind::kBatch:
       return at_most(calibration_.batch.p50);
     case EdgeKind::kThreadBlocked:

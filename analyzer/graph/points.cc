@@ -28,6 +28,11 @@ ThreadId Points::thread_of(TaskId task) const {
   return ThreadId::none();
 }
 
+bool Points::frees(TaskId task) const {
+  const CallId call = call_of(task);
+  return call.valid() && trace_->calls.kind[call.value] == DeviceCallKind::kFree;
+}
+
 Interval Points::interval(TaskId task) const {
   return {time(start_of(task)), time(end_of(task))};
 }

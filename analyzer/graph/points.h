@@ -60,6 +60,8 @@ class Points {
                ? ranges_[task.value - first_range_]
                : trace::RangeId::none();
   }
+  /// Whether the task is a call that frees device memory, which works on after its wait for the device.
+  bool frees(TaskId task) const;
   EventRef event_of(TaskId task) const;
   /// The host thread the task runs on; none for device ops and rendezvous.
   trace::ThreadId thread_of(TaskId task) const;

@@ -104,6 +104,7 @@ DurationNs Program::most_delay(EdgeKind kind, PointId from, PointId to) const {
     case EdgeKind::kCollectiveOrder:
       return most(to, &DeviceDelays::stream);
     case EdgeKind::kHostSync:
+      if (points.frees(task_of(to))) return DurationNs{INT64_MAX};
       return most(from, &DeviceDelays::sync);
     case EdgeKind::kBatch:
     case EdgeKind::kBatchSlot:

@@ -9,6 +9,14 @@
 
 namespace headway::analyzer {
 
+namespace {
+
+/// What a multiprocessor alone reads, by its share of what all read together: with 32 kB under way and 0.7 µs of latency 46 GB/s,
+/// of an A100's memory each has 14.
+constexpr double kAloneByShare = 3;
+
+}  // namespace
+
 double KernelBound::share_left(double faster, double bytes) const {
   if (!known()) return 1;
   return std::max(arithmetic_ns / faster, memory_ns * bytes) / std::max(arithmetic_ns, memory_ns);
@@ -54,11 +62,13 @@ std::optional<double> product_share_left(const Predictor& predictor, trace::Devi
     return std::midpoint(*latency, *arithmetic);
   }
   const std::int64_t blocks = predictor.trace().device_ops.blocks[product.value];
-  const bool counted = blocks > 0 && multiprocessors > 0;
-  if (held_by == SmallProduct::kArithmetic && counted)
-    flops_per_s *= std::min(1.0, static_cast<double>(blocks) / multiprocessors);
-  const KernelBound bound = bound_of(predictor, product, flops_per_s);
+  KernelBound bound = bound_of(predictor, product, flops_per_s);
   if (!bound.known()) return std::nullopt;
+  if (held_by == SmallProduct::kArithmetic && blocks > 0 && multiprocessors > 0) {
+    const double filled = std::min(1.0, static_cast<double>(blocks) / multiprocessors);
+    bound.arithmetic_ns /= filled;
+    bound.memory_ns /= std::min(1.0, kAloneByShare * filled);
+  }
   return bound.share_left(faster, bytes);
 }
 

@@ -34,12 +34,12 @@ MoreRanks with_ranks(const Predictor& predictor, int ranks) {
   MoreRanks result{{}, {}, true};
   for (const auto& [kind, transfers] : by_kind) {
     const TransferModel model = model_transfers(predictor, transfers);
-    const TransferLine& line = model.line;
     const bool all_reduce = kind == "allreduce";
     const double latency = hops_of(ranks, all_reduce) / hops_of(now, all_reduce);
     const double bandwidth = moved_share(ranks) / moved_share(now);
     for (const Transfer& one : transfers) {
       // What the line does not explain of this one stays.
+      const TransferLine line = model.line.at(one.bytes);
       const double rest = one.ns - line.of(one.bytes);
       const double ns = line.fixed * latency + line.per_byte * one.bytes * bandwidth + rest;
       editor.set_transfer(one.op, {std::llround(one.wait + std::max(0.0, ns))});

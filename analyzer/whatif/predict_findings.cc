@@ -28,8 +28,10 @@ namespace {
 constexpr double kWorthMaking = 0.01;
 /// A fix that gains as much is named by a finding, whatever the rules say; as rules' own threshold.
 constexpr double kNeverSilent = 0.05;
-/// So is one that gains this much, where the interval of its gain has the other, and not zero.
+/// So is one that gains this much, where it may gain the other, and most likely gains something.
 constexpr double kMayBeMore = 0.03;
+/// Where nine of ten gains are above it, of the lower half of a 95 % interval.
+constexpr double kNineOfTen = 1.28 / 1.96;
 /// Confidence of a finding that only the replay of a fix makes.
 constexpr double kSeenByReplay = 0.6;
 /// A larger batch amortises most causes. Where it shares their time, the cause stands for it.
@@ -193,8 +195,9 @@ bool must_be_named(const Predictor& predictor, const ReplayedFix& one) {
   const PredictedGain gain = one.gain(predictor);
   if (!one.is_real())
     return one.proposal.one_place && gain.low > 0 && expected(gain) >= kNeverSilent;
-  const bool may_be_more = gain.share >= kMayBeMore && gain.low > 0 && gain.high >= kNeverSilent;
-  return gain.share >= kNeverSilent || may_be_more;
+  const bool gains = gain.share - kNineOfTen * (gain.share - gain.low) >= kWorthMaking;
+  const bool may_be_more = gain.share >= kMayBeMore && gain.high >= kNeverSilent;
+  return gain.share >= kNeverSilent || (may_be_more && gains);
 }
 
 /// What may not stay unnamed and no finding names makes one: that of its rule which fewest other

@@ -44,6 +44,11 @@ struct TransferLine {
     return per_byte_if_small > 0 ? std::min(large, fixed_if_small + per_byte_if_small * bytes)
                                  : large;
   }
+  /// The line that is the sooner at this size, alone.
+  TransferLine at(double bytes) const {
+    const bool small = of(bytes) < fixed + per_byte * bytes;
+    return small ? TransferLine{fixed_if_small, per_byte_if_small} : TransferLine{fixed, per_byte};
+  }
 };
 /// Least squares; all at least 0. Two lines where three sizes or more show that bytes of large messages take less. Of one size
 /// alone nothing tells latency from bandwidth: all is taken to be bandwidth.

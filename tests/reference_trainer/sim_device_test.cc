@@ -112,7 +112,8 @@ TEST_CASE(
     CHECK(ops[i].node == static_cast<std::int64_t>(i) + 1);
   }
   CHECK(ops[1].correlation != ops[2].correlation);
-  const double inside = graph_costs().gap_share * static_cast<double>(costs().kernel_gap_ns);
+  const double inside = graph_costs(*find_simulated_gpu("h200").model).gap_share *
+                        static_cast<double>(costs().kernel_gap_ns);
   CHECK(static_cast<double>(ops[1].start - ops[0].end) == doctest::Approx(inside));
   CHECK(ops[3].start == ops[2].end + costs().kernel_gap_ns);
 }

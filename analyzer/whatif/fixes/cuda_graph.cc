@@ -12,6 +12,7 @@
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "common/gpu_models.h"
 
 namespace headway::analyzer {
 namespace {
@@ -22,22 +23,24 @@ using namespace trace;
 struct GraphCosts {
   DurationNs launch;
   DurationNs node;  ///< more for each node
-  /// What lies between two nodes, by what lies between two launches on a stream.
+  /// What lies between two nodes, by what lies between two launches on a stream: before Hopper, and since.
   double gap_share = 1;
+  double gap_share_of_hopper = 1;
   /// Of that, where the recording does not show it.
   DurationNs unseen_gap;
   /// Whether collectives are nodes, too. torch.compile under DistributedDataParallel ends a graph where the gradients of a bucket
   /// are ready, and so does headway-train.
   bool collectives = false;
 };
-// Launching: 2.5 µs and 1 ns a node (CUDA 12, H100). Between nodes: 0.5 of 0.9 µs (V100, CUDA 10), and 0.3 µs less of
-// about 0.9 (GV100).
-constexpr GraphCosts kLikelyCosts{{2'500}, {1}, 0.6, {}};
-/// Next to nothing between nodes; or as much as between launches, and launched as slowly as before CUDA 12.
-constexpr GraphCosts kLeastCosts{{2'500}, {1}, 0.2, {}, true};
-constexpr GraphCosts kMostCosts{{8'000}, {300}, 1, {2'500}};
+// Launching: 2.5 µs and 1 ns a node (CUDA 12, H100). Between nodes: 0.5 of 0.9 µs (V100, CUDA 10, NVIDIA), 0.9 of 1.3 to 1.4
+// (V100, profiles of PyTorch), 0.3 µs less of about 0.9 (GV100), 0.1 of 1.25 (H100, CUDA 13, tests/data/h100).
+constexpr GraphCosts kLikelyCosts{{2'500}, {1}, 0.62, 0.2, {}};
+constexpr GraphCosts kLeastCosts{{2'500}, {1}, 0.4, 0.05, {}, true};
+/// Also launched as slowly as before CUDA 12.
+constexpr GraphCosts kMostCosts{{8'000}, {300}, 0.9, 0.6, {2'500}};
 /// Nothing but the launches gets shorter.
-constexpr GraphCosts kGapsStay{{2'500}, {1}, 1, {}};
+constexpr GraphCosts kGapsStay{{2'500}, {1}, 1, 1, {}};
+constexpr int kHopper = 9;
 /// Of what is gained only if nodes follow each other more closely, so much counts.
 constexpr double kUnseenCounts = 0.5;
 
@@ -198,6 +201,13 @@ class Graphs {
     ++graphs_;
   }
 
+  double gap_share(const Device& device) const {
+    const GpuModel* model =
+        find_gpu(device.name);  // AMD's devices have a number of their own there
+    const int major = model ? model->compute_major : device.compute_major;
+    return major >= kHopper ? costs_.gap_share_of_hopper : costs_.gap_share;
+  }
+
   /// A node comes sooner after the one before it than a launch of its own would.
   void follow_closely(CallId call) {
     const DeviceOpId op = trace_.calls.op[call.value];
@@ -205,6 +215,7 @@ class Graphs {
     const StreamId stream = trace_.device_ops.stream[op.value];
     const DeviceId device = trace_.streams[stream.value].device;
     if (trace_.devices[device.value].type != DeviceType::kCuda) return;
+    const double share = gap_share(trace_.devices[device.value]);
     const Program& program = predictor_.program();
     const bool seen = program.graph().calibration().devices[device.value].stream.samples > 0;
     const Slot start = program.slot_of(start_of(program.graph().points().task(op)));
@@ -214,8 +225,7 @@ class Graphs {
       const DurationNs gap =
           seen ? constraint.lag : std::max(constraint.lag, std::min(costs_.unseen_gap, recorded));
       // That is the device's, and stays with launches that cost nothing.
-      editor_.set_lag(constraint.id, {std::llround(costs_.gap_share * static_cast<double>(gap.ns))},
-                      false);
+      editor_.set_lag(constraint.id, {std::llround(share * static_cast<double>(gap.ns))}, false);
     });
   }
 
@@ -267,7 +277,8 @@ const Fix kCudaGraph{
     "All launches of a step except the first one, and the first after each device wait and each "
     "collective, disappear, as do the pauses between them that issue work. A graph costs 2.5 µs "
     "plus 1 "
-    "ns per launch. Gaps between kernels shrink to 0.6; that part of the gain counts half in the "
+    "ns per launch. Gaps between kernels shrink to 0.62, from Hopper on to 0.2; that part of the "
+    "gain counts half in the "
     "ranking.",
     "whether shapes and control flow allow a capture, whether collectives become nodes, and the "
     "gap "

@@ -67,9 +67,10 @@ double one_ring_ns(const Staged& staged, std::size_t i, const Unknown& unknown) 
   const double inside = std::max(0.0, stages - starts * kStartNs * unknown.start) *
                         moved_share(ranks) / moved_share(staged.per_node());
   if (staged.across.empty()) return inside;
-  const double network = staged.line.per_byte * bytes / (staged.per_node() * unknown.network) *
+  const TransferLine across = staged.line.at(staged.across[i].bytes);
+  const double network = across.per_byte * bytes / (staged.per_node() * unknown.network) *
                          moved_share(ranks) / moved_share(staged.nodes());
-  return staged.line.fixed + std::max(inside, network);
+  return across.fixed + std::max(inside, network);
 }
 
 Scenario in_one_ring(const Predictor& predictor, const Staged& staged, const Unknown& unknown) {

@@ -26,6 +26,11 @@ constexpr double kStart = 0.5;
 constexpr double kConnection = 0.75;
 constexpr double kSlowConnection = 0.5;
 constexpr double kFullConnection = 1;
+/// Where links inside the nodes alone explain so much of what a flat ring's bytes take, the network is no slower than that: it
+/// takes from next to none of the time to all.
+constexpr double kExplained = 0.8;
+constexpr double kHidden = 0.5;
+constexpr double kMuchFaster = 0.1;
 /// Of what is reckoned with for the link between devices of a node.
 constexpr double kFastLink = 1.75;
 constexpr double kSlowLink = 0.6;
@@ -41,23 +46,29 @@ struct Nodes {
 struct Unknown {
   double start = kStart;
   double connection = kConnection;
-  double link = 1;  ///< of a node reaches so many times what is reckoned with
+  double link = 1;     ///< of a node reaches so many times what is reckoned with
+  double network = 1;  ///< takes so much of the time that a flat ring's bytes take
 };
+
+bool is_bound_inside(const Nodes& nodes, const NodeLinks& inside, const TransferLine& flat) {
+  const double of_ring = flat.per_byte / (2 * moved_share(nodes.ranks));
+  return inside.bytes_per_ns > 0 && 1 / inside.bytes_per_ns >= kExplained * of_ring;
+}
 
 /// An all-reduce of one rank's part with those that have the same part: the ranks of a node do so beside one another and
 /// share its network, of which the flat ring's connection had a part.
-double across_ns(const Nodes& nodes, const TransferLine& flat, double bytes,
+double across_ns(const Nodes& nodes, const TransferLine& sums, double bytes,
                  const Unknown& unknown) {
+  const TransferLine flat = sums.at(bytes);
   const double hops = hops_of(nodes.count(), true) / hops_of(nodes.ranks, true);
   const double slower = std::max(1.0, unknown.connection * nodes.per_node);
   return flat.fixed * (unknown.start + (1 - unknown.start) * hops) +
-         flat.per_byte * slower * bytes / nodes.per_node * moved_share(nodes.count()) /
-             moved_share(nodes.ranks);
+         flat.per_byte * unknown.network * slower * bytes / nodes.per_node *
+             moved_share(nodes.count()) / moved_share(nodes.ranks);
 }
 
 Scenario in_stages(const Predictor& predictor, const std::vector<Transfer>& all, const Nodes& nodes,
-                   const TransferLine& inside, const TransferLine& flat,
-                   const Unknown& unknown = {}) {
+                   const TransferLine& inside, const TransferLine& flat, const Unknown& unknown) {
   const Trace& trace = predictor.trace();
   const DeviceId device = trace.streams[trace.device_ops.stream[all.front().op.value].value].device;
   const DependencyGraph& graph = predictor.program().graph();
@@ -97,18 +108,27 @@ Proposal propose(const Predictor& predictor) {
   if (inside.text.empty())
     return not_here("the link between a node's devices is unknown and not calibrated");
   const TransferModel model = model_transfers(predictor, all);
+  const bool hidden = is_bound_inside(nodes, inside, model.line);
+  const Unknown likely{kStart, kConnection, 1, hidden ? kHidden : 1};
+  auto staged = [&](const Unknown& unknown, const TransferLine& line) {
+    return in_stages(predictor, all, nodes, inside.line, line, unknown);
+  };
   Proposal proposal{true,
                     fmt::format("{} nodes of {} ranks: {}; inside a node {}", nodes.count(),
                                 nodes.per_node, model.text, inside.text),
-                    in_stages(predictor, all, nodes, inside.line, model.line)};
-  for (const Unknown& unknown :
-       {Unknown{0, kConnection}, Unknown{1, kConnection}, Unknown{kStart, kSlowConnection},
-        Unknown{kStart, kFullConnection}, Unknown{kStart, kConnection, kFastLink},
-        Unknown{kStart, kConnection, kSlowLink}})
-    proposal.otherwise.push_back(
-        in_stages(predictor, all, nodes, inside.line, model.line, unknown));
-  for (const TransferLine& line : model.ends)
-    proposal.otherwise.push_back(in_stages(predictor, all, nodes, inside.line, line));
+                    staged(likely, model.line)};
+  std::vector<Unknown> others(6, likely);
+  others[0].start = 0;
+  others[1].start = 1;
+  others[2].connection = kSlowConnection;
+  others[3].connection = kFullConnection;
+  others[4].link = kFastLink;
+  others[5].link = kSlowLink;
+  if (hidden) {
+    for (const double network : {kMuchFaster, 1.0}) others.emplace_back(likely).network = network;
+  }
+  for (const Unknown& unknown : others) proposal.otherwise.push_back(staged(unknown, model.line));
+  for (const TransferLine& line : model.ends) proposal.otherwise.push_back(staged(likely, line));
   return proposal;
 }
 
@@ -124,7 +144,8 @@ const Fix kHierarchicalAllReduce{
     "Reduce-scatter and all-gather run inside each node at the calibrated rate, else at 70 % of "
     "its link (40 % of a bus). In between, all-reduces of each rank's part share the node's "
     "network at the fitted latency and bandwidth.",
-    "the network share of one connection (assumed three quarters; interval from half to all), "
+    "the network share of one connection (assumed three quarters; interval from half to all) and, "
+    "where links inside a node bound the flat ring, the network's rate, "
     "whether the ring crosses it once per node, as NCCL does, and, with a single message size, the "
     "split between bytes and latency",
     propose};

@@ -63,12 +63,14 @@ constexpr AllocatorCosts kAllocator = {
     "memory_management_overhead.html of the University of Virginia: cudaMalloc of 4 to 512 KiB "
     "about 50 us"};
 
-constexpr GraphCosts kGraphs = {
-    1'500, 2'500, 1, 0.55,
+constexpr int kHopperMajor = 9;
+constexpr std::string_view kGraphSource =
     "NVIDIA developer blog 'Constant-Time Launch for Straight-Line CUDA Graphs' (2024): 2.5 us and "
     "1 ns a node to launch, about 1.5 us a node to instantiate; 'Getting Started with CUDA Graphs' "
-    "(2019): kernels of 2.9 us follow each other every 3.4 us in a graph, every 3.8 us on a "
-    "stream"};
+    "(2019, V100): kernels of 2.9 us follow each other every 3.4 us in a graph, every 3.8 us on a "
+    "stream. tests/data/h100 (CUDA 13): 0.1 us between nodes, 1.25 us between launches";
+constexpr GraphCosts kGraphs{1'500, 2'500, 1, 0.55, kGraphSource};
+constexpr GraphCosts kGraphsOfHopper{1'500, 2'500, 1, 0.08, kGraphSource};
 
 std::string_view full_id(std::string_view id) {
   if (id == "a100") return "a100-80gb";
@@ -107,8 +109,8 @@ double boost_clock_hz(std::string_view model) {
   return found == kClocks.end() ? 0 : found->mhz * 1e6;
 }
 
-const GraphCosts& graph_costs() {
-  return kGraphs;
+const GraphCosts& graph_costs(const GpuModel& gpu) {
+  return gpu.compute_major >= kHopperMajor ? kGraphsOfHopper : kGraphs;
 }
 
 SimulatedGpu find_simulated_gpu(std::string_view id) {

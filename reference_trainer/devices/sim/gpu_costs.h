@@ -48,7 +48,7 @@ const AllocatorCosts& allocator_costs();
 double boost_clock_hz(std::string_view model);
 
 /// CUDA graphs: host time to make one executable and to launch it, and what lies between two of its kernels, as a share of
-/// what lies between two launches on a stream. One row for all GPUs, as of the allocator.
+/// what lies between two launches on a stream.
 struct GraphCosts {
   double instantiate_node_ns;
   double launch_ns;
@@ -56,7 +56,7 @@ struct GraphCosts {
   double gap_share;
   std::string_view source;
 };
-const GraphCosts& graph_costs();
+const GraphCosts& graph_costs(const GpuModel& gpu);
 
 /// A GPU that can be simulated: both tables' rows.
 struct SimulatedGpu {
