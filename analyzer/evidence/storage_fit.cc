@@ -275,7 +275,13 @@ StorageFit fit_storage(std::span<const StorageRead> reads, std::optional<double>
   constexpr double kChanged = 1.5;
   if (first.size() < 4 || fit.error <= kGoodEnough * mean_length(reads)) return fit;
   const double change = median_length(first) / std::max(1.0, median_length(second));
-  return change > kChanged || change < 1 / kChanged ? fit_all(second, most_ns_per_byte) : fit;
+  if (change <= kChanged && change >= 1 / kChanged) return fit;
+  const StorageFit later = fit_all(second, most_ns_per_byte);
+  // Readers that queued up while the first batches were made show the same storage where it explains the later reads as well.
+  StorageFit same = fit;
+  same.error = error_of(second, fit, turn_ends(second, fit));
+  const bool shows_more = fit.sharing != Sharing::kNone && later.sharing == Sharing::kNone;
+  return shows_more && !is_far_better(later, same, second.size()) ? fit : later;
 }
 
 }  // namespace headway::analyzer

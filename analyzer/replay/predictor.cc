@@ -166,6 +166,11 @@ double Predictor::beyond_scatter(std::span<const double> gains, double less) con
   return std::max(of_mean, of_median);
 }
 
+double Predictor::noise() const {
+  return std::numbers::sqrt2 * run_to_run_ /
+         static_cast<double>(std::max<std::int64_t>(1, baseline_.recorded.ns));
+}
+
 Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario, double model_error,
                                    bool basis) const {
   return predict_beside(replayed_, replayer, scenario, model_error, basis);

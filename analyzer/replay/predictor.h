@@ -71,6 +71,8 @@ class Predictor {
   /// Why nothing can be predicted: "no steps were found, …"; empty when it can.
   const std::string& missing() const { return marked_.missing; }
   const Baseline& baseline() const { return baseline_; }
+  /// By how much of the step two runs of the same program may differ, as far as its steps tell: it is in each interval.
+  double noise() const;
   const trace::Trace& trace() const { return trace_; }
   const Analysis& analysis() const { return analysis_; }
   const Program& program() const { return program_; }

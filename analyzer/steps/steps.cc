@@ -175,7 +175,7 @@ std::size_t before_a_drop(const std::vector<double>& durations) {
 /// user.
 int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOptions& options) {
   for (Step& step : steps)
-    step.steady = step.host.begin <= options.last &&
+    step.steady = step.host.begin >= options.from && step.host.begin <= options.last &&
                   (!step.range.valid() || !trace.ranges.is(step.range, Ranges::kUnfinished));
   if (steps.size() >= kMinStepsToTrim) {
     steps.front().steady = false;

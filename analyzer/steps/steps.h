@@ -17,7 +17,8 @@ struct StepOptions {
   std::string range;
   /// Steady steps to drop at the start beyond the automatic warm-up rule; -1: automatic only.
   int skip = -1;
-  /// Steps that begin later are not steady: they are there for what the ones before them need.
+  /// Steps that begin earlier or later are not steady: they are there for what the ones between need.
+  TimeNs from = TimeNs::min();
   TimeNs last = TimeNs::max();
   /// What a step takes on average when nothing records it, by the program's own clock; zero: not known.
   DurationNs unrecorded = {};

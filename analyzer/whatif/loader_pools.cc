@@ -34,6 +34,19 @@ StorageModel storage_of_run(const Predictor& predictor, const std::set<ThreadId>
   return model;
 }
 
+namespace {
+
+/// Batches that a step takes from it.
+double taken_per_step(const Predictor& predictor, const Loader& loader) {
+  const TimeNs since = predictor.analysis().steps.warm_from();
+  const Points& points = predictor.program().graph().points();
+  const auto taken = std::ranges::count_if(
+      loader.waited, [&](const auto& one) { return points.interval(one.task).begin >= since; });
+  return static_cast<double>(taken) / static_cast<double>(steps_of_a_thread(predictor, since));
+}
+
+}  // namespace
+
 DurationNs least_for_storage(const Predictor& predictor, double times_bytes) {
   const Steps& steps = predictor.analysis().steps;
   if (steps.steady.empty()) return {};
@@ -57,12 +70,20 @@ DurationNs least_for_storage(const Predictor& predictor, double times_bytes) {
       if (window.contains(read.time.begin))
         busy +=
             static_cast<double>(read.held.ns) + times_bytes * static_cast<double>(read.transfer.ns);
-    most = std::max(most, busy / storage.places / static_cast<double>(window.length().ns));
+    // Workers that are not held back make more batches than steps take: while the queue fills.
+    double made = 0;
+    for (const BatchTask& batch : loader.made) {
+      const Interval time = points.interval(batch.task);
+      const Interval within = intersect(time, window);
+      if (!within.empty()) made += ratio(within.length(), time.length());
+    }
+    if (made > 0)
+      most = std::max(most, busy / storage.places / made * taken_per_step(predictor, loader));
   }
   // As recorded it was done in the time that there was, however the fit has it.
-  if (times_bytes <= 1) most = std::min(most, 1.0);
   const DurationNs as_recorded = predictor.baseline().recorded + predictor.baseline().cost.of_step;
-  return DurationNs{std::llround(most * static_cast<double>(as_recorded.ns))};
+  const DurationNs least{std::llround(most)};
+  return times_bytes <= 1 ? std::min(least, as_recorded) : least;
 }
 
 bool has_workers(const Points& points, const Loader& loader) {

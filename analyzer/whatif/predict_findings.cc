@@ -195,8 +195,12 @@ bool must_be_named(const Predictor& predictor, const ReplayedFix& one) {
   const PredictedGain gain = one.gain(predictor);
   if (!one.is_real())
     return one.proposal.one_place && gain.low > 0 && expected(gain) >= kNeverSilent;
-  const bool gains = gain.share - kNineOfTen * (gain.share - gain.low) >= kWorthMaking;
-  const bool may_be_more = gain.share >= kMayBeMore && gain.high >= kNeverSilent;
+  // How runs differ anyway is no doubt about the fix (is_worth_making).
+  const double noise = predictor.trace().device_ops.size() > 0 ? predictor.noise() : 0;
+  const double less = std::max(0.0, gain.share - gain.low - noise);
+  const double more = std::max(0.0, gain.high - gain.share - noise);
+  const bool gains = gain.share - kNineOfTen * less >= kWorthMaking;
+  const bool may_be_more = gain.share >= kMayBeMore && gain.share + more >= kNeverSilent;
   return gain.share >= kNeverSilent || (may_be_more && gains);
 }
 

@@ -23,28 +23,58 @@ constexpr std::size_t kSampled = 100'000;
 constexpr std::size_t kBefore = 2;
 constexpr std::size_t kAfter = 1;
 
-/// Steps in a row, as indexes into Steps::all.
+/// Steps in a row, as indexes into OwnSteps::all.
 struct Window {
   std::size_t first = 0;
   std::size_t count = 0;
 };
 
-std::vector<double> steady_lengths(const Steps& steps) {
-  std::vector<double> lengths;
-  for (const std::uint32_t i : steps.steady)
-    lengths.push_back(static_cast<double>(steps.all[i].cycle().length().ns));
-  return lengths;
+/// Those of the training thread whose steps predictions are made for. Other ranks have theirs at about the same time, but not
+/// one after the other with these.
+struct OwnSteps {
+  std::vector<Step> all;
+  std::vector<std::uint32_t> which;  ///< of Steps::all, by steady step
+  std::size_t first = 0;             ///< steady one
+  std::size_t last = 0;
+  std::vector<double> lengths;  ///< of the steady ones
+};
+
+ThreadId thread_of_slowest(const Analysis& analysis) {
+  const Steps& steps = analysis.steps;
+  const DevicePartition* slowest = nullptr;
+  for (const DevicePartition& one : analysis.partitions) {
+    if (one.steady_steps == 0 || one.steps.empty()) continue;
+    if (!slowest || one.per_steady_step.total() > slowest->per_steady_step.total()) slowest = &one;
+  }
+  return steps.all[slowest ? slowest->steps.front().step : steps.steady.front()].thread;
+}
+
+OwnSteps own_steps(const Analysis& analysis) {
+  const Steps& steps = analysis.steps;
+  const ThreadId thread = thread_of_slowest(analysis);
+  OwnSteps own;
+  for (std::uint32_t i = 0; i < steps.all.size(); ++i) {
+    const Step& step = steps.all[i];
+    if (step.thread != thread) continue;
+    if (step.steady) {
+      if (own.which.empty()) own.first = own.all.size();
+      own.last = own.all.size();
+      own.which.push_back(i);
+      own.lengths.push_back(static_cast<double>(step.cycle().length().ns));
+    }
+    own.all.push_back(step);
+  }
+  return own;
 }
 
 constexpr double kAlike = 0.01;
 
 /// Of the windows of this length, the one whose steps are as long on average as all steady ones; of several, one that is
 /// longer towards its end: what a long step waited for began before it.
-Window closest_window(const Steps& steps, const std::vector<double>& until, std::size_t count,
+Window closest_window(const OwnSteps& steps, const std::vector<double>& until, std::size_t count,
                       double mean, double& off) {
   Window best;
-  const std::size_t end = std::size_t{steps.steady.back()} + 1;
-  for (std::size_t first = steps.steady.front(); first + count <= end; ++first) {
+  for (std::size_t first = steps.first; first + count <= steps.last + 1; ++first) {
     const double its = until[first + count] - until[first];
     const double half = until[first + count / 2] - until[first];
     const double away = std::abs(its / static_cast<double>(count) - mean) +
@@ -59,14 +89,14 @@ Window closest_window(const Steps& steps, const std::vector<double>& until, std:
 /// Steps that are longer for a reason come seldom (a loader that starts anew with each epoch, a pause): a window that has
 /// none of them, or one too many, shows another program. Whole periods, where they come regularly; and where a window of
 /// `most` steps cannot be like the whole, a longer one may.
-Window typical_window(const Steps& steps, std::size_t most) {
+Window typical_window(const OwnSteps& steps, std::size_t most) {
   constexpr std::size_t kLonger = 4;
   constexpr std::size_t kTried = 8;
   std::vector<double> until{0};
   for (const Step& step : steps.all)
     until.push_back(until.back() + static_cast<double>(step.cycle().length().ns));
-  const std::size_t all = std::size_t{steps.steady.back()} + 1 - steps.steady.front();
-  const std::vector<double> lengths = steady_lengths(steps);
+  const std::size_t all = steps.last + 1 - steps.first;
+  const std::vector<double>& lengths = steps.lengths;
   const double mean =
       std::accumulate(lengths.begin(), lengths.end(), 0.0) / static_cast<double>(lengths.size());
   const BlockPlan plan = plan_blocks(lengths);
@@ -116,9 +146,11 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
                                     std::size_t replayed_whole) {
   const Steps& steps = analysis.steps;
   if (trace.event_count() <= replayed_whole || steps.steady.empty()) return nullptr;
-  const std::size_t each = std::max<std::size_t>(1, trace.event_count() / steps.all.size());
+  const OwnSteps own = own_steps(analysis);
+  if (own.which.empty()) return nullptr;
+  const std::size_t each = std::max<std::size_t>(1, trace.event_count() / own.all.size());
   const std::size_t most = std::max<std::size_t>(1, kSampled / each);
-  const Window judged = typical_window(steps, most);
+  const Window judged = typical_window(own, most);
   // A host that runs ahead waits for steps before the sample as long as recorded, whatever is replayed, and the device, once
   // it is faster, waits for the host in the step after those.
   // What tells when a worker could have begun a batch is the step that made room for it.
@@ -126,12 +158,27 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   const std::size_t before =
       std::clamp(std::max(run_ahead(analysis), ahead) + 1, kBefore, kBefore + most);
   const std::size_t first = judged.first - std::min(judged.first, before);
-  const std::size_t last = std::min(judged.first + judged.count - 1 + kAfter, steps.all.size() - 1);
-  Interval window = {steps.all[first].host.begin, steps.all[last].host.end};
+  const std::size_t end = judged.first + judged.count;
+  const std::size_t last = std::min(end - 1 + kAfter, own.all.size() - 1);
+  AnalysisOptions options;
+  options.steps.range = analysis.step_options.range;
+  options.steps.unrecorded = analysis.step_options.unrecorded;
+  options.steps.skip = 0;
+  // Other ranks begin theirs up to half a step earlier or later.
+  const Interval one_before =
+      own.all[judged.first - std::min<std::size_t>(judged.first, 1)].cycle();
+  options.steps.from = one_before.begin + one_before.length() / 2;
+  if (judged.first == 0) options.steps.from = TimeNs::min();
+  const Interval last_judged = own.all[end - 1].cycle();
+  options.steps.last = last_judged.begin + last_judged.length() / 2;
+  Interval window = {own.all[first].host.begin, own.all[last].host.end};
   for (const DevicePartition& partition : analysis.partitions) {
-    for (const DeviceStep& step : partition.steps)
-      if (step.step >= first && step.step <= last)
-        window.end = std::max(window.end, step.interval.end);
+    for (const DeviceStep& step : partition.steps) {
+      const TimeNs begin = steps.all[step.step].host.begin;
+      const bool needed = begin >= window.begin &&
+                          (begin <= options.steps.last || begin <= own.all[last].host.begin);
+      if (needed) window.end = std::max(window.end, step.interval.end);
+    }
   }
   KeptRows kept;
   kept.ranges = overlapping(trace.ranges.start, trace.ranges.end, window);
@@ -142,21 +189,14 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   sample->trace = take_rows(trace, kept);
   for (const Overhead& overhead : trace.overheads)
     if (!intersect(overhead.interval, window).empty()) sample->trace.overheads.push_back(overhead);
-  AnalysisOptions options;
-  options.steps.range = analysis.step_options.range;
-  options.steps.unrecorded = analysis.step_options.unrecorded;
-  options.steps.skip = static_cast<int>(judged.first - first);
-  // Other ranks begin their steps at about the same time.
-  const Interval end = steps.all[judged.first + judged.count - 1].cycle();
-  options.steps.last = end.begin + end.length() / 2;
   sample->analysis = analyze(sample->trace, options);
   sample->analysis.job = analysis.job;
   const std::vector<double> scheduled =
       scheduled_times(RangeNames(trace), steps, analysis.partitions);
   sample->run.trace = &trace;
   sample->run.warm_from = steps.warm_from();
-  sample->run.steps = steady_lengths(steps);
-  for (const std::uint32_t step : steps.steady) sample->run.scheduled.push_back(scheduled[step]);
+  sample->run.steps = own.lengths;
+  for (const std::uint32_t step : own.which) sample->run.scheduled.push_back(scheduled[step]);
   return sample;
 }
 

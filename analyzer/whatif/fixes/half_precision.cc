@@ -70,7 +70,10 @@ class Halving {
   static constexpr double kBytes = 0.5;
 
   double rate_of(const KernelTraits& traits) const {
-    return traits.math_unit == MathUnit::kTensor ? limits_.easy_tensor_flops : limits_.fp32_flops;
+    if (traits.math_unit != MathUnit::kTensor) return limits_.fp32_flops;
+    // TF32 of some cards is no faster than FP32, but those that run in it are known to.
+    const double known = limits_.peak_flops(traits.math_unit, traits.precision);
+    return known > 0 ? known : limits_.easy_tensor_flops;
   }
 
   const Predictor& predictor_;
