@@ -174,8 +174,10 @@ std::size_t before_a_drop(const std::vector<double>& durations) {
 /// Marks what is not steady on one thread: cut, first, last, slow at the start, skipped by the
 /// user.
 int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOptions& options) {
+  const auto judged =
+      steps.empty() ? options.judged.end() : options.judged.find(steps.front().thread);
   for (Step& step : steps)
-    step.steady = step.host.begin >= options.from && step.host.begin <= options.last &&
+    step.steady = (judged == options.judged.end() || judged->second.contains(step.host.begin)) &&
                   (!step.range.valid() || !trace.ranges.is(step.range, Ranges::kUnfinished));
   if (steps.size() >= kMinStepsToTrim) {
     steps.front().steady = false;

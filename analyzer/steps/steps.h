@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,9 +18,9 @@ struct StepOptions {
   std::string range;
   /// Steady steps to drop at the start beyond the automatic warm-up rule; -1: automatic only.
   int skip = -1;
-  /// Steps that begin earlier or later are not steady: they are there for what the ones between need.
-  TimeNs from = TimeNs::min();
-  TimeNs last = TimeNs::max();
+  /// By training thread: steps that begin outside are not steady, they are there for what the ones inside need. Of threads that
+  /// are not named all count.
+  std::map<trace::ThreadId, Interval> judged = {};
   /// What a step takes on average when nothing records it, by the program's own clock; zero: not known.
   DurationNs unrecorded = {};
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -131,6 +132,29 @@ std::size_t run_ahead(const Analysis& analysis) {
   return most;
 }
 
+/// When each training thread begins these steps. Ranks are not all as far at one time: where they count alike, the same steps,
+/// else those at about the time.
+std::map<ThreadId, Interval> same_steps(const Steps& steps, const OwnSteps& own, std::size_t first,
+                                        std::size_t last) {
+  std::map<ThreadId, std::vector<const Step*>> of_thread;
+  for (const Step& step : steps.all) of_thread[step.thread].push_back(&step);
+  const Interval before = own.all[first - std::min<std::size_t>(first, 1)].cycle();
+  const Interval after = own.all[last].cycle();
+  const Interval about = {first > 0 ? before.begin + before.length() / 2 : before.begin,
+                          after.begin + after.length() / 2};
+  const DurationNs near = after.end - before.begin;  // farther away they do not work together
+  std::map<ThreadId, Interval> all;
+  for (const auto& [thread, its] : of_thread) {
+    const bool alike = its.size() > last && its[first]->number == own.all[first].number &&
+                       its[last]->number == own.all[last].number &&
+                       its[first]->host.begin > before.begin - near &&
+                       its[last]->host.begin < after.end + near;
+    all[thread] =
+        alike ? Interval{its[first]->host.begin, its[last]->host.begin + DurationNs{1}} : about;
+  }
+  return all;
+}
+
 /// Events that overlap the window; `ends` of a table that is sorted by start.
 std::vector<std::uint32_t> overlapping(const std::vector<TimeNs>& starts,
                                        const std::vector<TimeNs>& ends, Interval window) {
@@ -164,20 +188,23 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   options.steps.range = analysis.step_options.range;
   options.steps.unrecorded = analysis.step_options.unrecorded;
   options.steps.skip = 0;
-  // Other ranks begin theirs up to half a step earlier or later.
-  const Interval one_before =
-      own.all[judged.first - std::min<std::size_t>(judged.first, 1)].cycle();
-  options.steps.from = one_before.begin + one_before.length() / 2;
-  if (judged.first == 0) options.steps.from = TimeNs::min();
-  const Interval last_judged = own.all[end - 1].cycle();
-  options.steps.last = last_judged.begin + last_judged.length() / 2;
+  // An analysis of one rank knows the steps of that one alone.
+  const bool of_one = trainers_in(trace) > 1 && own.all.size() == steps.all.size();
+  const Steps of_ranks =
+      of_one ? find_steps(trace, RangeNames(trace), analysis.step_options) : Steps{};
+  const Steps& of_all = of_one ? of_ranks : steps;
+  options.steps.judged = same_steps(of_all, own, judged.first, end - 1);
   Interval window = {own.all[first].host.begin, own.all[last].host.end};
+  TimeNs last_begin = own.all[last].host.begin;
+  for (const auto& [thread, its] : same_steps(of_all, own, first, last)) {
+    window.begin = std::min(window.begin, its.begin);
+    last_begin = std::max(last_begin, its.end);
+  }
+  window.end = std::max(window.end, last_begin);
   for (const DevicePartition& partition : analysis.partitions) {
     for (const DeviceStep& step : partition.steps) {
-      const TimeNs begin = steps.all[step.step].host.begin;
-      const bool needed = begin >= window.begin &&
-                          (begin <= options.steps.last || begin <= own.all[last].host.begin);
-      if (needed) window.end = std::max(window.end, step.interval.end);
+      if (steps.all[step.step].host.begin <= last_begin)
+        window.end = std::max(window.end, step.interval.end);
     }
   }
   KeptRows kept;

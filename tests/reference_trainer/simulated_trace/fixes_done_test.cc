@@ -700,4 +700,52 @@ TEST_CASE("products of few samples read their weights once for twice as many") {
   CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.04));
 }
 
+TEST_CASE("what a free does after its wait goes away with it") {
+  check_done(with(kText, {{"allocator", "raw"},
+                          {"batch", "1"},
+                          {"recompute", "on"},
+                          {"launch_us", "29.5"},
+                          {"world", "704807280"}}),
+             "caching-allocator", {{"allocator", "caching"}}, 0.03);
+}
+
+TEST_CASE("workers that fill their queue show a faster storage than steps ask for") {
+  check_done({{"device", "sim"},
+              {"model", "resnet"},
+              {"depth", "14"},
+              {"width", "32"},
+              {"batch", "512"},
+              {"samples", "1000"},
+              {"eval", "off"},
+              {"gpu", "b200"},
+              {"world", "574809758"},
+              {"workers", "2"},
+              {"prefetch", "16"},
+              {"shuffle", "off"},
+              {"storage_latency_ms", "1.39"}},
+             "tensor-cores", {{"precision", "tf32"}}, 0.03);
+}
+
+TEST_CASE("a storage whose limit shows only while workers fill their queue") {
+  check_done(with(kImages, {{"depth", "32"},
+                            {"width", "64"},
+                            {"batch", "256"},
+                            {"samples", "1000"},
+                            {"gpu", "t4"},
+                            {"world", "981595"},
+                            {"decode", "offline"},
+                            {"augment_on", "device"},
+                            {"workers", "8"},
+                            {"prefetch", "8"},
+                            {"storage_mb_per_s", "1.31"}}),
+             "half-precision", {{"precision", "amp-o2"}}, 0.1);
+}
+
+TEST_CASE("products in TF32 gain by BF16 where TF32 is as fast as FP32") {
+  check_done(
+      with(kText,
+           {{"gpu", "rtx-4090"}, {"features", "512"}, {"batch", "64"}, {"precision", "tf32"}}),
+      "half-precision", {{"precision", "bf16"}}, 0.1);
+}
+
 }  // namespace headway::trainer

@@ -43,4 +43,29 @@ TEST_CASE("steps of a sample hold as many restarts of the loader as those of the
   }
 }
 
+TEST_CASE("a sample has the same steps of all stages of a pipeline, whose hosts are not all as far") {
+  const Predicted whole({{"device", "sim"},
+                         {"model", "transformer"},
+                         {"features", "128"},
+                         {"heads", "4"},
+                         {"layers", "8"},
+                         {"sequence", "128"},
+                         {"batch", "32"},
+                         {"eval", "off"},
+                         {"ranks", "8"},
+                         {"pipeline", "1f1b"},
+                         {"micro_batches", "8"}},
+                        48);
+  const auto sample = analyzer::take_sample(whole.trace, whole.analysis, 0);
+  REQUIRE(sample);
+  REQUIRE(sample->trace.event_count() < whole.trace.event_count());
+  const analyzer::Predictor of_sample(sample->trace, sample->analysis, {}, sample->run);
+  const analyzer::Proposal there =
+      analyzer::Proposer(of_sample).of(*analyzer::find_fix("fewer-micro-batches"));
+  CAPTURE(there.text);
+  REQUIRE(there.applies);
+  CHECK(static_cast<double>(of_sample.predict(there.scenario).step.ns) ==
+        doctest::Approx(whole.step_ns("fewer-micro-batches")).epsilon(0.05));
+}
+
 }  // namespace headway::test
