@@ -38,12 +38,14 @@ bool enqueues(const Calls& calls, CallId call) {
   }
 }
 
-/// The median pause between calls that enqueue work, from a sample. Calls in between that enqueue
-/// nothing (queries of a stream's state, event records) are part of issuing.
+/// The median pause between calls that enqueue work, from a sample; of threads that mostly issue without any, the median call:
+/// the few pauses that there are say nothing of issuing. Calls in between that enqueue nothing (queries of a stream's state,
+/// event records) are part of issuing.
 DurationNs usual_pause(const Trace& trace, const std::vector<std::vector<CallId>>& enqueues) {
   constexpr std::size_t kSample = 100'000;
   const Calls& calls = trace.calls;
   std::vector<std::int64_t> pauses;
+  std::vector<std::int64_t> without;  // any pause: what the call takes
   for (const std::vector<CallId>& rows : enqueues) {
     for (std::size_t i = 1; i < rows.size() && pauses.size() < kSample; ++i) {
       // A graph or a compiled program is all that a step issues: what comes before the next is no pause.
@@ -52,11 +54,14 @@ DurationNs usual_pause(const Trace& trace, const std::vector<std::vector<CallId>
         continue;
       DurationNs pause = calls.start[rows[i].value] - calls.end[rows[i - 1].value];
       if (pause.ns > 0) pauses.push_back(pause.ns);
+      if (pause.ns == 0 && without.size() < kSample)
+        without.push_back((calls.end[rows[i].value] - calls.start[rows[i].value]).ns);
     }
   }
-  if (pauses.empty()) return {};
-  auto middle = pauses.begin() + static_cast<std::ptrdiff_t>(pauses.size() / 2);
-  std::nth_element(pauses.begin(), middle, pauses.end());
+  std::vector<std::int64_t>& usual = without.size() > pauses.size() ? without : pauses;
+  if (usual.empty()) return {};
+  auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
+  std::nth_element(usual.begin(), middle, usual.end());
   return {*middle};
 }
 

@@ -32,14 +32,15 @@ struct GraphCosts {
   /// are ready, and so does headway-train.
   bool collectives = false;
 };
-// Launching: 2.5 µs and 1 ns a node (CUDA 12, H100). Between nodes: 0.5 of 0.9 µs (V100, CUDA 10, NVIDIA), 0.9 of 1.3 to 1.4
+// Launching: 2.5 µs and 1 ns a node since CUDA 12.6 (straight lines of nodes), up to 0.3 µs a node before: 50 ns is the mean of what
+// lies between by order of magnitude. Between nodes: 0.5 of 0.9 µs (V100, CUDA 10, NVIDIA), 0.9 of 1.3 to 1.4
 // (V100, profiles of PyTorch), 0.3 µs less of about 0.9 (GV100), 0.1 of 1.25 (H100, CUDA 13, tests/data/h100).
-constexpr GraphCosts kLikelyCosts{{2'500}, {1}, 0.62, 0.2, {}};
+constexpr GraphCosts kLikelyCosts{{2'500}, {50}, 0.62, 0.2, {}};
 constexpr GraphCosts kLeastCosts{{2'500}, {1}, 0.4, 0.05, {}, true};
 /// Also launched as slowly as before CUDA 12.
 constexpr GraphCosts kMostCosts{{8'000}, {300}, 0.9, 0.6, {2'500}};
 /// Nothing but the launches gets shorter.
-constexpr GraphCosts kGapsStay{{2'500}, {1}, 1, 1, {}};
+constexpr GraphCosts kGapsStay{{2'500}, {50}, 1, 1, {}};
 constexpr int kHopper = 9;
 /// Of what is gained only if nodes follow each other more closely, so much counts.
 constexpr double kUnseenCounts = 0.5;
@@ -276,8 +277,8 @@ const Fix kCudaGraph{
     "--cuda-graph on",
     "All launches of a step except the first one, and the first after each device wait and each "
     "collective, disappear, as do the pauses between them that issue work. A graph costs 2.5 µs "
-    "plus 1 "
-    "ns per launch. Gaps between kernels shrink to 0.62, from Hopper on to 0.2; that part of the "
+    "plus 50 ns per node. Gaps between kernels shrink to 0.62, from Hopper on to 0.2; that part of "
+    "the "
     "gain counts half in the "
     "ranking.",
     "whether shapes and control flow allow a capture, whether collectives become nodes, and the "

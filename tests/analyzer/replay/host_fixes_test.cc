@@ -134,14 +134,23 @@ TEST_CASE(
 TEST_CASE("nodes of a graph follow each other as closely as measured on such a GPU") {
   // Back to back, 1 µs apart: the device decides.
   const auto on = [](const char* gpu) {
-    return run_with("    repeat 400\n      launch relu 9us call=2us gap=1us blocks=400\n    sync stream\n",
-                    fmt::format("device cuda \"{}\" sms=100\n", gpu));
+    return run_with("    repeat 400\n      launch relu 9us call=2us blocks=400\n    sync stream\n",
+                    fmt::format("device cuda \"{}\" sms=100 gap=1us\n", gpu));
   };
   const double v100 = Predicted(on("Tesla V100-SXM2-16GB"), "cuda-graph").step_us();
   const double h100 = Predicted(on("NVIDIA H100 80GB HBM3"), "cuda-graph").step_us();
   const double mi300 = Predicted(on("AMD Instinct MI300X"), "cuda-graph").step_us();
   CHECK(v100 - h100 == doctest::Approx(400 * (0.62 - 0.2)).epsilon(0.05));
   CHECK(mi300 == doctest::Approx(v100));
+}
+
+TEST_CASE(
+    "a pause in each step of a thread that issues without any is the host's, not a late launch") {
+  const std::string launches = "    repeat 60\n      launch relu 2us call=6us blocks=400\n";
+  const TextRun run = run_with(launches + "    host 1ms\n" + launches);
+  CHECK(run.finding("host-bound").status == Status::kFound);
+  CHECK(run.finding("host-bound").share_of_step == doctest::Approx(1000.0 / 1720).epsilon(0.05));
+  CHECK(run_with(launches + launches).finding("host-bound").status == Status::kFine);
 }
 
 }  // namespace headway::analyzer

@@ -733,6 +733,8 @@ TEST_CASE("a storage whose limit shows only while workers fill their queue") {
                             {"samples", "1000"},
                             {"gpu", "t4"},
                             {"world", "981595"},
+                            {"sync", "op"},
+                            {"data", "generated"},
                             {"decode", "offline"},
                             {"augment_on", "device"},
                             {"workers", "8"},

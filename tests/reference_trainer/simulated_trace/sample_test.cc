@@ -43,7 +43,8 @@ TEST_CASE("steps of a sample hold as many restarts of the loader as those of the
   }
 }
 
-TEST_CASE("a sample has the same steps of all stages of a pipeline, whose hosts are not all as far") {
+TEST_CASE(
+    "a sample has the same steps of all stages of a pipeline, whose hosts are not all as far") {
   const Predicted whole({{"device", "sim"},
                          {"model", "transformer"},
                          {"features", "128"},
