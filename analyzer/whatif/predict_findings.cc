@@ -26,6 +26,8 @@ namespace {
 
 /// A fix that gains less of the step is not worth making, and a cause with such fixes only is none.
 constexpr double kWorthMaking = 0.01;
+/// One that changes the training is tuned again: less is not worth that.
+constexpr double kWorthTuning = 0.03;
 /// A fix that gains as much is named by a finding, whatever the rules say; as rules' own threshold.
 constexpr double kNeverSilent = 0.05;
 /// So is one that gains this much, where it may gain the other, and most likely gains something.
@@ -70,12 +72,22 @@ Scenario without(const std::vector<const ReplayedFix*>& fixes) {
   return all;
 }
 
+double least_worth(const PredictedGain& gain) {
+  return find_fix(gain.fix)->changes_training ? kWorthTuning : kWorthMaking;
+}
+
 /// Steps of a training thread are as noisy as the machine: there a gain must be told from none.
 bool is_worth_making(const Predictor& predictor, const PredictedGain& gain) {
   const bool on_device = predictor.trace().device_ops.size() > 0;
   // Another run is another run, with a change or without: only how steps scatter hides a gain, and a rare pause hides none
   // that each step has.
-  return gain.share >= kWorthMaking && (on_device || gain.beyond_scatter > 0);
+  return gain.share >= least_worth(gain) && (on_device || gain.beyond_scatter > 0);
+}
+
+std::string_view why_not_worth(const PredictedGain& gain) {
+  if (gain.share < kWorthMaking) return "other work takes as long";
+  return gain.share < least_worth(gain) ? "too little for tuning the training again"
+                                        : "less than the variation between steps";
 }
 
 double expected(const PredictedGain& gain) {
@@ -457,11 +469,10 @@ void judge(const Predictor& predictor, Analysis& analysis) {
       continue;
     }
     finding.status = Status::kNoGain;
-    finding.claim += fmt::format(
-        " With {} the step would take {} of {}: {}.", finding.predicted->fix,
-        format_duration(finding.predicted->step), format_duration(finding.predicted->recorded),
-        finding.predicted->share >= kWorthMaking ? "less than the variation between steps"
-                                                 : "other work takes as long");
+    finding.claim += fmt::format(" With {} the step would take {} of {}: {}.",
+                                 finding.predicted->fix, format_duration(finding.predicted->step),
+                                 format_duration(finding.predicted->recorded),
+                                 why_not_worth(*finding.predicted));
     finding.recoverable_per_step = {};
     finding.share_of_step = 0;
     finding.advice.clear();
