@@ -2,7 +2,12 @@
 // How the hook gets into Python programs, and how it stays out of their way.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string_view>
 
 #include "tests/collector/pytorch/pytorch_run.h"
 
@@ -52,6 +57,25 @@ TEST_CASE("Python that runs no site code, or ignores the environment, runs witho
     CHECK(finished.out == "1\n");
     CHECK(finished.err.find(kNoReport) != std::string::npos);
   }
+}
+
+TEST_CASE("the module of the hook loads where the C library is 2.34: wheels promise that") {
+  const auto module = std::filesystem::path(program("headway")).parent_path() / "headway-pytorch" /
+                      "_headway_nvtx.abi3.so";
+  std::ifstream file(module, std::ios::binary);
+  REQUIRE(file);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  constexpr std::string_view kVersion = "GLIBC_2.";
+  int newest = 0;
+  for (std::size_t at = bytes.find(kVersion); at != std::string::npos;
+       at = bytes.find(kVersion, at + 1)) {
+    int minor = 0;
+    const char* text = bytes.data() + at + kVersion.size();
+    std::from_chars(text, bytes.data() + bytes.size(), minor);
+    newest = std::max(newest, minor);
+  }
+  CHECK(newest > 0);
+  CHECK(newest <= 34);
 }
 
 TEST_CASE("a Python program that never imports torch loads nothing of Headway") {
