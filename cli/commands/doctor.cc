@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "cli/version.h"
+#include "collector/doctor/python_checks.h"
 #include "common/text.h"
 
 namespace headway::cli {
@@ -49,10 +50,18 @@ class DoctorCommand final : public Command {
     return "Check this machine for problems that prevent recording or slow training";
   }
   std::vector<Example> examples() const override {
-    return {{"headway doctor", "where the training runs"}, {"headway doctor --json", ""}};
+    return {{"headway doctor", "where the training runs"},
+            {"headway doctor --python", "what recording finds in python3"},
+            {"headway doctor --python ~/venv/bin/python --json", ""}};
   }
 
   void declare(CLI::App& app) override {
+    app.add_option("--python", python_,
+                   "Instead of the machine, check this Python (default: python3 in PATH): its "
+                   "version, whether the recording hook loads, PyTorch and other frameworks")
+        ->type_name("PROGRAM")
+        ->expected(0, 1)
+        ->default_str("python3");
     app.add_flag("--json", json_, "Write JSON");
     app.footer(
         "Run it where the training runs: in its container, with its environment.\nThe exit status "
@@ -60,7 +69,8 @@ class DoctorCommand final : public Command {
   }
 
   int run() override {
-    std::vector<doctor::Checked> results = doctor::run_checks(doctor::System());
+    std::vector<doctor::Checked> results =
+        python_.empty() ? doctor::run_checks(doctor::System()) : doctor::check_python(python_);
     write_output("-", json_ ? to_json(results) : to_text(results));
     bool problem = std::any_of(results.begin(), results.end(), [](const doctor::Checked& result) {
       return result.finding.status == doctor::Status::kProblem;
@@ -70,6 +80,7 @@ class DoctorCommand final : public Command {
 
  private:
   bool json_ = false;
+  std::string python_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "collector/doctor/check.h"
 #include "collector/doctor/checks.h"
+#include "collector/doctor/python_checks.h"
 #include "tests/collector/doctor/made_up_system.h"
 
 namespace headway::doctor {
@@ -140,6 +141,48 @@ TEST_CASE("doctor: this machine can be looked at") {
     CAPTURE(result.check->id);
     CHECK(!result.finding.text.empty());
   }
+}
+
+TEST_CASE("doctor: what a Python answers is told, whatever else it prints") {
+  const auto judged = [](const std::string& members) {
+    return judge_python("python3",
+                        "hello from sitecustomize\nheadway-doctor {\"version\": [3, 11, 2], "
+                        "\"executable\": \"/usr/bin/python3\", " +
+                            members + "}\nbye\n",
+                        "");
+  };
+  const std::string loads = R"("module": "loads", "waits": true)";
+  const auto good = judged(
+      loads + R"(, "site": null, "cuda": "13.0", "packages": {"torch": "2.15.0", "jax": "0.9"})");
+  REQUIRE(good.size() == 4);
+  CHECK(good[0].finding.text == "3.11.2, /usr/bin/python3");
+  CHECK(good[1].finding.status == Status::kOk);
+  CHECK(good[2].finding.text == "2.15.0, built for CUDA 13.0");
+  CHECK(good[3].finding.text == "jax 0.9");
+  const auto bare = judged(loads + R"(, "site": "/home/me/sitecustomize.py", "packages": {})");
+  REQUIRE(bare.size() == 5);
+  CHECK(bare[2].finding.text == "/home/me/sitecustomize.py runs as without Headway");
+  CHECK(bare[3].finding.text == "not installed in this Python");
+  CHECK(judged(R"("module": "version `GLIBC_2.34' not found", "waits": true)")[1].finding.status ==
+        Status::kProblem);
+  CHECK(judged(R"("module": "loads", "waits": false)")[1].finding.status == Status::kWarning);
+}
+
+TEST_CASE("doctor: a Python that is too old, does not start or does not answer is a problem") {
+  const auto old =
+      judge_python("p", "headway-doctor {\"version\": [3, 6, 9], \"module\": \"loads\"}\n", "");
+  CHECK(old[1].finding.status == Status::kProblem);
+  CHECK(old[1].finding.text == "needs Python 3.8 or newer");
+  for (const char* out : {"", "headway-doctor {\n", "headway-doctor 7\n", "no JSON\n"}) {
+    const auto none = judge_python("p", out, "it ended with status 3");
+    REQUIRE(none.size() == 1);
+    CHECK(none[0].finding.status == Status::kProblem);
+    CHECK(none[0].finding.text.starts_with("p: it ended with status 3"));
+  }
+  const auto missing = check_python("/nowhere/python3");
+  CHECK(missing.back().finding.status == Status::kProblem);
+  const auto other = check_python("/bin/false");
+  CHECK(other.back().finding.status == Status::kProblem);
 }
 
 }  // namespace headway::doctor
