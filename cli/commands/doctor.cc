@@ -9,6 +9,9 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/tune/child.h"
+#include "cli/tune/child_failure.h"
+#include "cli/tune/runs.h"
 #include "cli/version.h"
 #include "collector/doctor/python_checks.h"
 #include "common/text.h"
@@ -43,6 +46,22 @@ std::string to_json(const std::vector<doctor::Checked>& results) {
   return json.dump(2) + "\n";
 }
 
+/// Starts it once. Throws tune::Interrupted on a signal.
+std::vector<doctor::Checked> check_python(const std::string& program) {
+  constexpr double kPatienceS = 30;
+  std::string out, why_not;
+  const tune::StopSignals signals;
+  try {
+    const tune::ChildResult ran = tune::run_child(doctor::python_question(program), kPatienceS);
+    out = ran.out;
+    if (ran.status != 0)
+      why_not = fmt::format("{}, {}", tune::ending_text(ran), tune::last_lines(ran.err, 1));
+  } catch (const tune::RunTooLong&) {
+    why_not = fmt::format("it did not answer within {} s", kPatienceS);
+  }
+  return doctor::judge_python(program, out, why_not);
+}
+
 class DoctorCommand final : public Command {
  public:
   std::string_view name() const override { return "doctor"; }
@@ -68,14 +87,16 @@ class DoctorCommand final : public Command {
         "is 1 if there is a problem.");
   }
 
-  int run() override {
+  int run() override try {
     std::vector<doctor::Checked> results =
-        python_.empty() ? doctor::run_checks(doctor::System()) : doctor::check_python(python_);
+        python_.empty() ? doctor::run_checks(doctor::System()) : check_python(python_);
     write_output("-", json_ ? to_json(results) : to_text(results));
     bool problem = std::any_of(results.begin(), results.end(), [](const doctor::Checked& result) {
       return result.finding.status == doctor::Status::kProblem;
     });
     return problem ? 1 : exit_status(ExitCode::kOk);
+  } catch (const tune::Interrupted& interrupted) {
+    return 128 + interrupted.signal;
   }
 
  private:

@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "collector/doctor/python_checks.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "collector/record/launch.h"
-#include "common/error.h"
-#include "common/text.h"
 
 namespace headway::doctor {
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};
 constexpr int kOldest =
     8;  ///< of Python 3: the stable interface that the hook's module is built against
 
@@ -64,76 +51,6 @@ except Exception as error:
 print("headway-doctor " + json.dumps(answer))
 )py";
 
-struct Ran {
-  std::string out;
-  std::string why_not;  ///< empty: it ended by itself, with status 0
-};
-
-/// All that it writes, to either stream, until it ends or patience does.
-std::string read_all(int fd, bool& in_time) {
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  std::string out;
-  for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        end - std::chrono::steady_clock::now());
-    pollfd wanted{fd, POLLIN, 0};
-    if (left.count() <= 0 || ::poll(&wanted, 1, static_cast<int>(left.count())) == 0) {
-      in_time = false;
-      return out;
-    }
-    std::array<char, 4096> bytes{};
-    const ssize_t count = ::read(fd, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return out;
-    out.append(bytes.data(), static_cast<std::size_t>(count));
-  }
-}
-
-Ran run_python(const std::string& program, const std::string& folder) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {"", std::strerror(errno)};
-  const char* theirs = std::getenv("PYTHONPATH");
-  std::vector<std::string> environment = record::environment_with(
-      {"PYTHONPATH=" + folder + (theirs && *theirs ? ":" + std::string(theirs) : ""),
-       "HEADWAY_PYTORCH=modules"});
-  std::vector<std::string> command = {program, "-c", kScript, folder};
-  auto pointers = [](std::vector<std::string>& words) {
-    std::vector<char*> all;
-    for (std::string& word : words) all.push_back(word.data());
-    all.push_back(nullptr);
-    return all;
-  };
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
-    ::posix_spawn_file_actions_adddup2(&files, ends[1], stream);
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, program.c_str(), &files, nullptr,
-                                   pointers(command).data(), pointers(environment).data());
-  ::posix_spawn_file_actions_destroy(&files);
-  ::close(ends[1]);
-  if (error != 0) {
-    ::close(ends[0]);
-    return {"", std::strerror(error)};
-  }
-  bool in_time = true;
-  Ran ran;
-  ran.out = read_all(ends[0], in_time);
-  ::close(ends[0]);
-  if (!in_time) ::kill(child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!in_time)
-    ran.why_not = fmt::format("it did not answer within {} s", kPatience.count());
-  else if (WIFSIGNALED(status))
-    ran.why_not = fmt::format("it was ended by signal {}", WTERMSIG(status));
-  else if (WEXITSTATUS(status) != 0)
-    ran.why_not = fmt::format("it ended with status {}", WEXITSTATUS(status));
-  return ran;
-}
-
 /// What follows the mark, to the end of the line; null where there is none.
 nlohmann::json answer_in(const std::string& out) {
   constexpr std::string_view kMark = "headway-doctor ";
@@ -141,11 +58,6 @@ nlohmann::json answer_in(const std::string& out) {
   if (at == std::string::npos) return nullptr;
   const std::size_t from = at + kMark.size();
   return nlohmann::json::parse(out.substr(from, out.find('\n', from) - from), nullptr, false);
-}
-
-std::string last_line(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
 }
 
 Finding about_hook(const nlohmann::json& answer, int minor) {
@@ -186,26 +98,18 @@ Finding about_others(const nlohmann::json& answer) {
   return {Status::kOk, text, ""};
 }
 
-}  // namespace
-
-std::vector<Checked> judge_python(const std::string& program, const std::string& out,
-                                  const std::string& why_not) {
-  const nlohmann::json answer = answer_in(out);
-  if (!answer.is_object() || !answer.contains("version") || answer["version"].size() < 2) {
-    const std::string said = last_line(out);
-    const std::string why = why_not.empty() ? "it printed no answer" : why_not;
-    return {{&kPython,
-             {Status::kProblem,
-              fmt::format("{}: {}{}", program, why, said.empty() ? "" : " (" + said + ")"),
-              "Name the Python that trains: headway doctor --python /path/to/python3"}}};
-  }
+/// Throws where the answer has other types than the script gives.
+std::vector<Checked> judge_answer(const nlohmann::json& answer) {
+  const nlohmann::json& numbers = answer.at("version");
   std::string version;
-  for (const nlohmann::json& part : answer["version"])
-    version += (version.empty() ? "" : ".") + part.dump();
-  const bool three = answer["version"][0] == 3;
-  const int minor = three ? answer["version"][1].get<int>() : 0;
+  for (const nlohmann::json& part : numbers)
+    version += fmt::format("{}{}", version.empty() ? "" : ".", part.get<int>());
+  const int minor = numbers.at(0) == 3 ? numbers.at(1).get<int>() : 0;
+  const nlohmann::json executable = answer.value("executable", nlohmann::json());
   std::vector<Checked> all = {
-      {&kPython, {Status::kOk, fmt::format("{}, {}", version, answer.value("executable", "")), ""}},
+      {&kPython,
+       {Status::kOk, version + (executable.is_string() ? ", " + executable.get<std::string>() : ""),
+        ""}},
       {&kHook, about_hook(answer, minor)}};
   if (const nlohmann::json site = answer.value("site", nlohmann::json()); site.is_string())
     all.push_back(
@@ -215,13 +119,24 @@ std::vector<Checked> judge_python(const std::string& program, const std::string&
   return all;
 }
 
-std::vector<Checked> check_python(const std::string& program) {
+}  // namespace
+
+std::vector<std::string> python_question(const std::string& program) {
+  const std::string folder = record::find_pytorch_folder().string();
+  const char* theirs = std::getenv("PYTHONPATH");
+  const std::string path = folder + (theirs && *theirs ? ":" + std::string(theirs) : "");
+  return {"env", "PYTHONPATH=" + path, "HEADWAY_PYTORCH=on", program, "-c", kScript, folder};
+}
+
+std::vector<Checked> judge_python(const std::string& program, const std::string& out,
+                                  const std::string& why_not) {
   try {
-    const std::string folder = record::find_pytorch_folder().string();
-    const Ran ran = run_python(program, folder);
-    return judge_python(program, ran.out, ran.why_not);
-  } catch (const Error& error) {
-    return {{&kHook, {Status::kProblem, error.what(), "Build or install Headway again."}}};
+    return judge_answer(answer_in(out));
+  } catch (const nlohmann::json::exception&) {
+    return {{&kPython,
+             {Status::kProblem,
+              fmt::format("{}: {}", program, why_not.empty() ? "it printed no answer" : why_not),
+              "Name the Python that trains: headway doctor --python /path/to/python3"}}};
   }
 }
 

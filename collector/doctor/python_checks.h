@@ -8,12 +8,13 @@
 
 namespace headway::doctor {
 
-/// What `headway run` will find in this Python: starts `program` (a path, or a name in PATH) once, for at most half a minute, with
-/// the hook as a recorded run has it. Imports none of the frameworks.
-std::vector<Checked> check_python(const std::string& program);
+/// The command that asks a Python (a path, or a name in PATH) what `headway run` will find in it, with the hook as a recorded run
+/// has it. It imports none of the frameworks. Throws Error where the hook is missing.
+std::vector<std::string> python_question(const std::string& program);
 
-/// The same of what the started program answered; `folder`: where the hook is. Without an answer `why_not` says why.
-std::vector<Checked> judge_python(const std::string& program, const std::string& answer,
+/// What that Python answered. `out`: all that the command printed; `why_not`: why there may be no answer in it ("it ended with
+/// status 3"), empty where nothing is known.
+std::vector<Checked> judge_python(const std::string& program, const std::string& out,
                                   const std::string& why_not);
 
 }  // namespace headway::doctor

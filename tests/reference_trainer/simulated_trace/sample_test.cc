@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "analyzer/job/analyze_job.h"
 #include "tests/reference_trainer/simulated_trace/predicted.h"
 
 namespace headway::test {
@@ -47,17 +48,29 @@ TEST_CASE(
     "a sample has the same steps of all stages of a pipeline, whose hosts are not all as far") {
   const Predicted whole({{"device", "sim"},
                          {"model", "transformer"},
-                         {"features", "128"},
-                         {"heads", "4"},
-                         {"layers", "8"},
-                         {"sequence", "128"},
-                         {"batch", "32"},
+                         {"layers", "12"},
+                         {"sequence", "16"},
+                         {"precision", "bf16"},
+                         {"optimizer", "adam"},
+                         {"fused_optimizer", "off"},
+                         {"run_ahead", "4"},
+                         {"launch_us", "1.57"},
+                         {"world", "325364965"},
+                         {"jitter", "0.027"},
+                         {"data", "generated"},
+                         {"dropout", "0"},
+                         {"graph_compiler", "off"},
+                         {"bucket_mb", "5"},
                          {"eval", "off"},
                          {"ranks", "8"},
+                         {"ranks_per_node", "2"},
                          {"pipeline", "1f1b"},
                          {"micro_batches", "8"}},
                         48);
-  const auto sample = analyzer::take_sample(whole.trace, whole.analysis, 0);
+  // As the report has it: an analysis of one rank, and the whole recording.
+  const auto job = analyzer::analyze_ranks_in(whole.trace);
+  REQUIRE(job);
+  const auto sample = analyzer::take_sample(whole.trace, job->analysis, 0);
   REQUIRE(sample);
   REQUIRE(sample->trace.event_count() < whole.trace.event_count());
   const analyzer::Predictor of_sample(sample->trace, sample->analysis, {}, sample->run);
