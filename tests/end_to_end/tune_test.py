@@ -38,7 +38,9 @@ def planted(folder):
     assert [t["fix"] for t in kept] == ["remove-syncs", "multi-tensor-optimizer", "cuda-graph"], text
     assert result["best"]["change"] == {"sync": "never", "fused_optimizer": "multi-tensor", "cuda_graph": "on"}, text
     for trial in kept:
-        assert abs(trial["predicted"]["share"] - trial["measured"]["share"]) < 0.02, trial
+        # The graph's is off by what docs/accuracy.md says: how closely its nodes follow each other no recording without one shows.
+        assert abs(trial["predicted"]["share"] - trial["measured"]["share"]) < (0.03 if trial["fix"] == "cuda-graph" else 0.02), trial
+        assert trial["predicted"]["low"] <= trial["measured"]["share"] <= trial["predicted"]["high"], trial
     assert result["prediction_error"] < 0.05, text
     assert result["best"]["gain"]["share"] > 0.8 and result["stopped"] == "done", text
     line = result["best"]["command"]
