@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/replay/scenario.h"
 
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -51,12 +52,29 @@ bool other_workers(const std::vector<Pool>& pools) {
 
 }  // namespace
 
+void Scenario::shorten_moved(const Scenario& by) {
+  for (Moved& piece : moved) {
+    if (piece.part.value >= by.factor.size() || by.factor[piece.part.value] == 1) continue;
+    const auto edit = std::ranges::lower_bound(edits, piece.constraint, {}, &Edit::constraint);
+    if (edit == edits.end() || edit->constraint != piece.constraint || edit->lag == Edit::kRemoved)
+      continue;
+    const auto left = std::llround(by.factor[piece.part.value] * static_cast<double>(piece.lag));
+    edit->lag = std::max<std::int64_t>(0, edit->lag - (piece.lag - left));
+    piece.lag = left;
+  }
+}
+
 Scenario Scenario::with(const Scenario& other) const {
   Scenario both = *this;
+  both.shorten_moved(other);
+  Scenario its = other.moved.empty() ? Scenario{} : other;
+  its.shorten_moved(*this);
   for (std::size_t part = 0; part < other.factor.size(); ++part) {
     if (other.factor[part] != 1) both.scale(PartId::from(part), other.factor[part]);
   }
-  both.edits.insert(both.edits.end(), other.edits.begin(), other.edits.end());
+  const std::vector<Edit>& its_edits = its.moved.empty() ? other.edits : its.edits;
+  both.edits.insert(both.edits.end(), its_edits.begin(), its_edits.end());
+  both.moved.insert(both.moved.end(), its.moved.begin(), its.moved.end());
   both.finish();
   both.at_least = std::max(at_least, other.at_least);
   if (both.pools.empty() || (!other_workers(both.pools) && other_workers(other.pools))) {

@@ -48,11 +48,20 @@ struct Visit {
   std::int64_t fixed = 0;
 };
 
+/// A piece of an edit's lag: time of a part that another thread spent. Where a change makes that part cheaper, the lag gets
+/// shorter, too.
+struct Moved {
+  ConstraintId constraint;  ///< of the edit
+  PartId part;
+  std::int64_t lag = 0;  ///< ns
+};
+
 /// What is different from the recorded run. A value; empty: nothing.
 struct Scenario {
   /// By PartId: lags of the part are multiplied by it; empty or shorter: 1.
   std::vector<double> factor;
   std::vector<Edit> edits;  ///< by constraint, each once; they count instead of the factor
+  std::vector<Moved> moved;
   /// Steps are not shorter than this on average: what a resource needs that the graph does not have (a copy engine,
   /// a link, the workers of a loader).
   DurationNs at_least;
@@ -78,8 +87,11 @@ struct Scenario {
   /// Sorts the edits; of several for one constraint a removal wins, then the shorter.
   void finish();
   /// Both at once: factors multiply, of edits of one constraint the shorter counts, of pools those of the
-  /// first that has another number of workers, else of the first that has any.
+  /// first that has another number of workers, else of the first that has any. What one moves the other shortens.
   Scenario with(const Scenario& other) const;
+
+ private:
+  void shorten_moved(const Scenario& by);
 };
 
 }  // namespace headway::analyzer

@@ -57,7 +57,7 @@ class Order {
     std::size_t best = 0;
     for (std::size_t i = 0; i < predictions.size(); ++i) {
       const double more = share(predictions[i].gain - gained_);
-      if (more < least_ || more * open_[i].proposal->certainty <= most) continue;
+      if (more < std::max(least_, open_[i].least) || more * open_[i].proposal->certainty <= most) continue;
       most = more * open_[i].proposal->certainty;
       best = i;
     }
@@ -89,7 +89,9 @@ class Order {
       const double more = share(predictions[i].gain - gained_);
       const double likely =
           more * pairs[i].first.proposal->certainty * pairs[i].second.proposal->certainty;
-      if (more < kWorthBoth || likely <= most) continue;
+      if (more < std::max({kWorthBoth, pairs[i].first.least, pairs[i].second.least}) ||
+          likely <= most)
+        continue;
       most = likely;
       best = i;
     }

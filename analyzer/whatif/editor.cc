@@ -26,6 +26,21 @@ void Editor::set_duration(TaskId task, DurationNs duration, bool modelled) {
   });
 }
 
+void Editor::set_work_of(TaskId task, TaskId other, DurationNs saved) {
+  const DurationNs whole = std::max(DurationNs{}, points_.interval(other).length() - saved);
+  program_.for_each(program_.slot_of(end_of(task)), [&](const Constraint& constraint) {
+    if (constraint.kind != EdgeKind::kDuration) return;
+    scenario_.set(constraint.id, whole, true);
+    const Slot begin = program_.slot_of(start_of(other));
+    for (Slot at = program_.slot_of(end_of(other)); at != begin;) {
+      const Constraint inner = program_.own_into(at, begin);
+      if (!inner.from.valid()) return;
+      scenario_.moved.push_back({constraint.id, inner.part, inner.lag.ns});
+      at = inner.from;
+    }
+  });
+}
+
 void Editor::remove_edges(PointId to, EdgeKind kind) {
   program_.for_each(program_.slot_of(to), [&](const Constraint& constraint) {
     if (constraint.kind == kind) scenario_.remove(constraint.id);

@@ -19,6 +19,8 @@ class Editor {
 
   /// Another duration for a task's own time.
   void set_duration(TaskId task, DurationNs duration, bool modelled = false);
+  /// The task lasts as long as another one did, less `saved`: it does that one's work. Cheaper parts of it make it shorter.
+  void set_work_of(TaskId task, TaskId other, DurationNs saved);
   /// Another length for one constraint. Not `modelled`: no ceiling takes it away, as it is no part of the cause.
   void set_lag(ConstraintId constraint, DurationNs lag, bool modelled = true) {
     scenario_.set(constraint, lag, modelled);

@@ -38,8 +38,12 @@ std::vector<PredictedGain> plan(const Predictor& predictor, const std::vector<Re
   for (const ReplayedFix& one : all) {
     if (!one.applies() || !one.is_real()) continue;
     const bool likely = !one.fix->changes_training && one.proposal.certainty >= kLikely;
+    // What gains nothing apart may gain much beside another one: a batch that is made on the training thread is better made
+    // fast.
     if (is_advised(findings, *one.fix) || (likely && stands_out(predictor, one)))
       open.push_back({one.fix, &one.proposal});
+    else if (likely)
+      open.push_back({one.fix, &one.proposal, predictor.noise()});
   }
   std::vector<PredictedGain> gains;
   for (const OrderedFix& one : best_order(predictor, std::move(open), kWorthAdding)) {

@@ -13,6 +13,7 @@ namespace headway::analyzer {
 struct ProposedFix {
   const Fix* fix = nullptr;
   const Proposal* proposal = nullptr;
+  double least = 0;  ///< for best_order(): what it has to gain of the step once others are made
 };
 
 /// Several fixes made at once: what Predictor::predict takes.

@@ -35,7 +35,7 @@ Scenario made_here(const Predictor& predictor, DurationNs saved, Times& times) {
       const TaskId wait = loader.waited[i].task;
       const DurationNs made_in = points.interval(makers[i]).length();
       editor.remove_edges(end_of(wait), EdgeKind::kBatch);
-      editor.set_duration(wait, std::max(DurationNs{}, made_in - saved), true);
+      editor.set_work_of(wait, makers[i], saved);
       times.waiting += points.interval(wait).length();
       times.making += made_in;
       ++times.batches;

@@ -2,6 +2,8 @@
 // The loader's workers live as long as the run: none is started anew with an epoch, while the queue runs dry.
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/loader_pools.h"
@@ -11,7 +13,20 @@ namespace {
 
 using namespace trace;
 
+/// Whether PyTorch's loaders say that they keep their workers: what is late at an epoch's begin is so all the same.
+bool live_on(const Trace& trace) {
+  bool any = false;
+  for (const char* loader : {"DataLoader", "DataLoader 2"}) {
+    const std::string_view options = trace.setting(loader);
+    if (options.empty() || options.find("num_workers=0") != std::string_view::npos) continue;
+    if (options.find("persistent_workers=True") == std::string_view::npos) return false;
+    any = true;
+  }
+  return any;
+}
+
 Proposal propose(const Predictor& predictor) {
+  if (live_on(predictor.trace())) return not_here("the workers live on");
   const Points& points = predictor.program().graph().points();
   Editor editor(predictor);
   LoaderPools pools(predictor, editor);

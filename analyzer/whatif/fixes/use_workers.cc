@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -29,14 +30,16 @@ constexpr std::int64_t kMostWorkers = 16;
 /// More workers than there are processors beside training must make a step so much shorter, as a share.
 constexpr double kWorthMore = 0.95;
 
-/// How far the processors will be wanted. `shorter`: the step with workers as a share of the recorded one; they do the
-/// same work in it, so they are busier.
+/// How far all processors will be taken, so that who is woken waits for one. `shorter`: the step with workers as a share of
+/// the recorded one; they do the same work in it, so processors are busier. One that is idle answers at once.
 double wanted_then(const RuleContext& context, double shorter) {
   const auto wanted = counters::steady(context, "machine.pressure_cpu");
   const auto used = counters::steady(context, counters::kMachineCpu);
-  return std::clamp(std::max(wanted ? wanted->mean / 100 : 0.0,
-                             used ? used->mean / 100 / std::max(shorter, 0.01) : 0.0),
-                    0.0, 1.0);
+  const double busy =
+      used ? std::clamp(used->mean / 100 / std::max(shorter, 0.01), 0.0, 1.0) : 0.0;
+  const auto processors = static_cast<double>(std::max<std::int64_t>(1, processor_count(context.trace)));
+  return std::clamp(std::max(wanted ? wanted->mean / 100 : 0.0, std::pow(busy, processors)), 0.0,
+                    1.0);
 }
 
 /// That one of these threads makes for a step itself, as far as ranges tell; 1 where none does.
@@ -62,6 +65,32 @@ std::optional<DurationNs> idle_processors(const RuleContext& context, DurationNs
   const double idle = std::clamp(1 - busy->mean / 100, 0.0, 1.0);
   return DurationNs{std::llround(idle * static_cast<double>(processors) / trainers *
                                  static_cast<double>(step.ns))};
+}
+
+/// So many workers, and what a step takes at least with them.
+struct Crew {
+  std::int64_t workers = 1;
+  DurationNs least;
+  std::optional<DurationNs> by_fewer;  ///< where more than have a processor are worth it: with those
+};
+
+/// `work` of a step is made beside what then takes `rest`.
+Crew crew_for(const RuleContext& context, DurationNs work, DurationNs rest) {
+  const std::int64_t needed = std::max<std::int64_t>(1, workers_needed(work, rest));
+  const std::int64_t fitting = workers_that_fit(context);
+  Crew crew;
+  crew.workers = std::min(needed, fitting > 0 ? fitting : kMostWorkers);
+  crew.least = work / crew.workers;
+  // A training thread that waits for so few workers leaves its processor to more of them meanwhile.
+  const WorkerRoom room = room_for_workers(context, rest, work);
+  const std::int64_t with_room = std::min(needed, room.workers);
+  const DurationNs beside =
+      std::max({rest, work / std::max<std::int64_t>(1, with_room), room.step});
+  if (with_room > crew.workers && ratio(beside, crew.least) < kWorthMore) {
+    crew.by_fewer = std::exchange(crew.least, beside);
+    crew.workers = with_room;
+  }
+  return crew;
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -96,50 +125,54 @@ Proposal propose(const Predictor& predictor) {
     return editor.take();
   };
   const DurationNs step = predictor.baseline().recorded;
-  const DurationNs hidden = predictor.predict(handing_over({})).step;
-  const DurationNs batch =
-      hand_over(context, wanted_then(context, ratio(hidden, step))) + beside_hand_over(context);
+  // The shorter steps get, the busier are processors, and the longer a batch takes to be handed over.
+  DurationNs batch;
+  Scenario scenario;
+  DurationNs rest;
+  Crew crew;
+  const auto with_steps = [&](double shorter) {
+    batch = hand_over(context, wanted_then(context, shorter)) + beside_hand_over(context);
+    scenario = handing_over(batch);
+    rest = predictor.predict(scenario).step;
+    crew = crew_for(context, work, rest);
+    return ratio(std::max(rest, crew.least), step);
+  };
+  constexpr int kHalvings = 6;
+  double least = 0;
+  double most = std::max(1.0, with_steps(0));
+  for (int i = 0; i < kHalvings && batch.ns > 0; ++i) {
+    const double middle = std::midpoint(least, most);
+    (with_steps(middle) > middle ? least : most) = middle;
+  }
+  with_steps(most);
   Proposal proposal;
   proposal.applies = true;
-  proposal.scenario = handing_over(batch);
-  const DurationNs rest = predictor.predict(proposal.scenario).step;
-  const std::int64_t needed = std::max<std::int64_t>(1, workers_needed(work, rest));
-  const std::int64_t fitting = workers_that_fit(context);
-  std::int64_t workers = std::min(needed, fitting > 0 ? fitting : kMostWorkers);
-  proposal.scenario.at_least = work / workers;
-  // A training thread that waits for so few workers leaves its processor to more of them meanwhile.
-  const WorkerRoom room = room_for_workers(context, rest, work);
-  const std::int64_t with_room = std::min(needed, room.workers);
-  const DurationNs beside =
-      std::max({rest, work / std::max<std::int64_t>(1, with_room), room.step});
-  std::optional<DurationNs> by_fewer;
-  if (with_room > workers && ratio(beside, proposal.scenario.at_least) < kWorthMore) {
-    by_fewer = std::exchange(proposal.scenario.at_least, beside);
-    workers = with_room;
-  }
+  proposal.scenario = std::move(scenario);
+  proposal.scenario.at_least = crew.least;
   const DurationNs computed = std::ranges::max(computed_of) / count;
   if (const auto idle = idle_processors(context, step))  // what does not fit there stays
     proposal.scenario.at_least = std::max(proposal.scenario.at_least,
                                           step - work + std::max(DurationNs{}, computed - *idle));
-  if (by_fewer) {
+  if (crew.by_fewer) {
     proposal.otherwise.push_back(proposal.scenario);
-    proposal.otherwise.back().at_least = *by_fewer;
+    proposal.otherwise.back().at_least = *crew.by_fewer;
   }
   if (batch.ns > 0) {
     const auto slowly = static_cast<double>(batch.ns) * kSlowWaking;
     proposal.otherwise.push_back(handing_over({std::llround(slowly)}));
     proposal.otherwise.back().at_least = proposal.scenario.at_least;
   }
-  proposal.text = fmt::format("{} {} the batches during the step", workers,
-                              workers == 1 ? "worker makes" : "workers make");
-  proposal.setting = fmt::format("--workers {}", workers);
+  proposal.text =
+      fmt::format("{} {} the batches during the step", crew.workers,
+                  crew.workers == 1 ? "worker makes" : "workers make");
+  proposal.setting = fmt::format("--workers {}", crew.workers);
   // As `more-workers` has it: one batch for each, and one that waits.
   if (const std::string_view ahead = predictor.trace().setting("prefetch"); !ahead.empty())
-    proposal.setting += fmt::format(" --prefetch {}", workers + 1);
+    proposal.setting += fmt::format(" --prefetch {}", crew.workers + 1);
   const StorageModel storage = storage_of_run(predictor);
   if (!storage.limited()) add_if_full(predictor, proposal, work - computed);
   proposal.certainty =
-      storage.serves(static_cast<double>(workers), ratio(storage.total, work * count));
+      storage.serves(static_cast<double>(crew.workers), ratio(storage.total, work * count));
   return proposal;
 }
 

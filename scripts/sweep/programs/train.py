@@ -3,6 +3,7 @@
 train.py [SWITCH VALUE]... [--metrics FILE] [--data-dir DIR]    trains; FILE gets when each step began
 train.py [SWITCH VALUE]... --switches                           what can be set, as JSON
 train.py --serve                                                a run for each line read, a JSON list of words; answers its exit status"""
+import gc
 import json
 import os
 import subprocess
@@ -89,6 +90,8 @@ def train(values, others, rank):
     pause = float(values["slow_rank_ms"]) / 1e3 if rank == ranks - 1 else 0
     eval_every, checkpoint_every = int(values["eval_every"]), int(values["checkpoint_every"])
     starts, recent = [], []
+    gc.collect()
+    gc.freeze()  # what imports left: going through it once takes as long as 30 steps, which short runs cannot share out
     begun = time.perf_counter()
     for _ in range(int(values["epochs"])):
         start = time.perf_counter() - begun

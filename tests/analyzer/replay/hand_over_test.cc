@@ -12,6 +12,7 @@
 #include "analyzer/whatif/fix.h"
 #include "analyzer/whatif/predict_findings.h"
 #include "tests/support/trace_builder.h"
+#include "trace/meta_keys.h"
 
 namespace headway::analyzer {
 namespace {
@@ -21,9 +22,10 @@ constexpr int kSteps = 48;
 constexpr int kOfEpoch = 12;
 
 /// Steps of 10 ms on a training thread: taking a batch, then computing. Worker threads make each batch in 1 ms
-/// during the step before; with `epochs`, twelve steps have a worker of their own, which takes 20 ms to start.
-trace::Trace taking(std::int64_t taking_ns, bool epochs) {
+/// during the step before, the first 0.7 ms decoding; with `epochs`, twelve steps have a worker of their own, which takes 20 ms to start.
+trace::Trace taking(std::int64_t taking_ns, bool epochs, std::string_view loader = "") {
   test::TraceBuilder builder;
+  if (!loader.empty()) builder.setting("DataLoader", std::string(loader));
   std::int64_t now = 100 * kMs;
   std::int64_t before = now;  // the step before this one
   for (int i = 0; i < kSteps; ++i) {
@@ -36,6 +38,8 @@ trace::Trace taking(std::int64_t taking_ns, bool epochs) {
     const std::int64_t made = i % kOfEpoch == 0 ? now - 2 * kMs : before + kMs / 10;
     builder.range(static_cast<std::int32_t>(worker), "batch", made, made + kMs,
                   {.kind = trace::RangeKind::kBatch, .batch = i});
+    builder.range(static_cast<std::int32_t>(worker), "decode", made, made + 7 * kMs / 10,
+                  {.kind = trace::RangeKind::kDecode, .batch = i});
     builder.range(1, "step", now, now + 10 * kMs, {.kind = trace::RangeKind::kStep, .op = i});
     builder.range(1, "next", now, now + taking_ns,
                   {.kind = trace::RangeKind::kInputWait, .batch = i});
@@ -71,6 +75,24 @@ TEST_CASE("taking ready batches from a worker costs more than making them") {
   CHECK(first.predicted->fix == "no-workers");
 }
 
+TEST_CASE("batches that the training thread makes take less there when making them does") {
+  const trace::Trace trace = taking(4 * kMs, false);
+  const Analysis analysis = analyze(trace);
+  const Predictor predictor(trace, analysis);
+  const Scenario here = find_fix("no-workers")->propose(predictor).scenario;
+  Scenario decoded;
+  scale_stage(predictor, trace::RangeKind::kDecode, 0, decoded);
+  const auto step = [&](const Scenario& scenario) {
+    return static_cast<double>(predictor.predict(scenario).step.ns) / 1e6;
+  };
+  CHECK(step(decoded) == doctest::Approx(10).epsilon(0.01));  // the worker made them in time anyway
+  CHECK(step(here.with(decoded)) == doctest::Approx(6.3).epsilon(0.01));
+  CHECK(step(decoded.with(here)) == doctest::Approx(6.3).epsilon(0.01));
+  Scenario slower;
+  scale_stage(predictor, trace::RangeKind::kDecode, 2, slower);
+  CHECK(step(here.with(slower)) == doctest::Approx(7.7).epsilon(0.01));
+}
+
 TEST_CASE("workers stay where taking a batch is quicker than making it") {
   const trace::Trace trace = taking(kMs / 2, false);
   const Analysis analysis = analyze(trace);
@@ -88,6 +110,51 @@ TEST_CASE("workers of one epoch after the other are one worker, which may live o
   // 20 ms an epoch of 12 steps.
   const auto now = static_cast<double>(predictor.baseline().recorded.ns) / 1e6;
   CHECK(now - step_ms(predictor, "persistent-workers") > 1);
+}
+
+TEST_CASE("workers that PyTorch keeps are not kept once more") {
+  const auto applies = [](std::string_view loader) {
+    const trace::Trace trace = taking(4 * kMs, true, loader);
+    const Analysis analysis = analyze(trace);
+    return find_fix("persistent-workers")->propose(Predictor(trace, analysis)).applies;
+  };
+  CHECK(applies("num_workers=1 batch_size=4 samples=400"));
+  CHECK_FALSE(applies("num_workers=1 batch_size=4 persistent_workers=True samples=400"));
+}
+
+/// Steps of 40 ms in PyTorch that sleep for 34 making a batch of three tensors, on two processors that are as busy as
+/// `cpu` says, in %.
+double step_with_workers_ms(double cpu) {
+  test::TraceBuilder builder;
+  builder.setting("DataLoader", "num_workers=0 batch_size=4 samples=400");
+  builder.setting("DataLoader.batch_tensors", "3");
+  for (int i = 0; i < kSteps; ++i) {
+    const std::int64_t now = (100 + 40 * i) * kMs;
+    builder.counter("machine.cpu", "%", now, cpu);
+    builder.range(1, "step", now, now + 40 * kMs, {.kind = trace::RangeKind::kStep, .op = i});
+    builder.range(1, "next", now, now + 34 * kMs,
+                  {.kind = trace::RangeKind::kInputWait, .batch = i});
+    builder.range(1, "batch", now, now + 34 * kMs, {.kind = trace::RangeKind::kBatch, .batch = i});
+    builder.range(1, "samples", now, now + 34 * kMs,
+                  {.kind = trace::RangeKind::kRead, .batch = i});
+    builder.range(1, "forward", now + 34 * kMs, now + 40 * kMs,
+                  {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kForward});
+    builder.range(1, "Optimizer.step#SGD.step", now + 39 * kMs, now + 40 * kMs);
+  }
+  trace::Trace trace = builder.load();
+  trace.meta[std::string(trace::meta::kCpuCount)] = "2";
+  const Analysis analysis = analyze(trace);
+  return step_ms(Predictor(trace, analysis), "use-workers");
+}
+
+TEST_CASE("a batch is handed over as fast as there is a processor for who takes it") {
+  // The step and the work of six workers that mostly sleep leave one of two processors idle nearly always; where both are
+  // busy already, a message waits for one at each turn.
+  const double idle = step_with_workers_ms(10);
+  const double busy = step_with_workers_ms(90);
+  CHECK(idle > 6.5);
+  CHECK(idle < 8.5);
+  CHECK(busy > idle + 0.5);
 }
 
 /// Steps of 10 ms whose first 4 are making a batch on the training thread, 1 of them decoding; of a data set of 400
