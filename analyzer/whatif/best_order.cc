@@ -57,7 +57,8 @@ class Order {
     std::size_t best = 0;
     for (std::size_t i = 0; i < predictions.size(); ++i) {
       const double more = share(predictions[i].gain - gained_);
-      if (more < std::max(least_, open_[i].least) || more * open_[i].proposal->certainty <= most) continue;
+      if (more < std::max(least_, open_[i].least) || more * open_[i].proposal->certainty <= most)
+        continue;
       most = more * open_[i].proposal->certainty;
       best = i;
     }

@@ -35,9 +35,9 @@ constexpr double kWorthMore = 0.95;
 double wanted_then(const RuleContext& context, double shorter) {
   const auto wanted = counters::steady(context, "machine.pressure_cpu");
   const auto used = counters::steady(context, counters::kMachineCpu);
-  const double busy =
-      used ? std::clamp(used->mean / 100 / std::max(shorter, 0.01), 0.0, 1.0) : 0.0;
-  const auto processors = static_cast<double>(std::max<std::int64_t>(1, processor_count(context.trace)));
+  const double busy = used ? std::clamp(used->mean / 100 / std::max(shorter, 0.01), 0.0, 1.0) : 0.0;
+  const auto processors =
+      static_cast<double>(std::max<std::int64_t>(1, processor_count(context.trace)));
   return std::clamp(std::max(wanted ? wanted->mean / 100 : 0.0, std::pow(busy, processors)), 0.0,
                     1.0);
 }
@@ -71,7 +71,8 @@ std::optional<DurationNs> idle_processors(const RuleContext& context, DurationNs
 struct Crew {
   std::int64_t workers = 1;
   DurationNs least;
-  std::optional<DurationNs> by_fewer;  ///< where more than have a processor are worth it: with those
+  std::optional<DurationNs>
+      by_fewer;  ///< where more than have a processor are worth it: with those
 };
 
 /// `work` of a step is made beside what then takes `rest`.
@@ -162,9 +163,8 @@ Proposal propose(const Predictor& predictor) {
     proposal.otherwise.push_back(handing_over({std::llround(slowly)}));
     proposal.otherwise.back().at_least = proposal.scenario.at_least;
   }
-  proposal.text =
-      fmt::format("{} {} the batches during the step", crew.workers,
-                  crew.workers == 1 ? "worker makes" : "workers make");
+  proposal.text = fmt::format("{} {} the batches during the step", crew.workers,
+                              crew.workers == 1 ? "worker makes" : "workers make");
   proposal.setting = fmt::format("--workers {}", crew.workers);
   // As `more-workers` has it: one batch for each, and one that waits.
   if (const std::string_view ahead = predictor.trace().setting("prefetch"); !ahead.empty())

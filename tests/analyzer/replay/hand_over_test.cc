@@ -135,8 +135,7 @@ double step_with_workers_ms(double cpu) {
     builder.range(1, "next", now, now + 34 * kMs,
                   {.kind = trace::RangeKind::kInputWait, .batch = i});
     builder.range(1, "batch", now, now + 34 * kMs, {.kind = trace::RangeKind::kBatch, .batch = i});
-    builder.range(1, "samples", now, now + 34 * kMs,
-                  {.kind = trace::RangeKind::kRead, .batch = i});
+    builder.range(1, "samples", now, now + 34 * kMs, {.kind = trace::RangeKind::kRead, .batch = i});
     builder.range(1, "forward", now + 34 * kMs, now + 40 * kMs,
                   {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kForward});
     builder.range(1, "Optimizer.step#SGD.step", now + 39 * kMs, now + 40 * kMs);
