@@ -348,11 +348,12 @@ double share_of_making(const RuleContext& context) {
   return std::max(share, 1e-3);
 }
 
-/// Beside what keeps `processors` free. Workers that mostly wait take memory and a process each all the same, so no more than a
-/// few for each processor.
+/// Beside what keeps `processors` free. Workers that mostly wait take memory and a process each all the same, so no more than
+/// are usual for a GPU of a large machine, or a few for each processor where that is more.
 double workers_on(double processors, double share) {
   constexpr double kMostPerProcessor = 4;
-  return processors / std::max(share, 1 / kMostPerProcessor);
+  constexpr double kUsualForGpu = 16;
+  return std::min(processors / share, std::max(kUsualForGpu, kMostPerProcessor * processors));
 }
 
 std::int64_t workers_that_fit(const RuleContext& context) {

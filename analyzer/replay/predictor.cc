@@ -61,7 +61,8 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
       parts_(facts_),
       program_(graph_, parts_),
       processors_(program_, parts_.all(), analysis),
-      marked_(mark_steps(program_, analysis.steps, analysis.partitions)) {
+      marked_(mark_steps(program_, analysis.steps, analysis.partitions)),
+      caches_(program_, parts_.all(), analysis, marked_) {
   if (!marked_.missing.empty()) return;
   const trace::DeviceId device = analysis.partitions[marked_.partition].device;
   on_threads_ = !device.valid() || trace.devices[device.value].type == trace::DeviceType::kHost;
@@ -142,16 +143,18 @@ DurationNs Predictor::replayed(std::size_t step) const {
 }
 
 std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& times,
-                                            const Scenario& scenario) const {
+                                            const Scenario& scenario, double cold) const {
   std::vector<double> lengths;
   lengths.reserve(marked_.steps.size());
   for (const MarkedStep& step : marked_.steps) {
     lengths.push_back(static_cast<double>(time_of(step.end, times) - time_of(step.begin, times)));
   }
+  double of_mean = mean(lengths);
+  double more = 0;
+  if (cold > 0) more = caches_.change(scenario, of_mean, mean(replayed_.lengths), cold);
+  of_mean += more;
   // What a resource needs it needs on average: batches that are ahead let one step do with less.
-  const double mean = std::accumulate(lengths.begin(), lengths.end(), 0.0) /
-                      static_cast<double>(std::max<std::size_t>(1, lengths.size()));
-  const double more = std::max(0.0, static_cast<double>(scenario.at_least.ns) - mean);
+  more += std::max(0.0, static_cast<double>(scenario.at_least.ns) - of_mean);
   for (double& length : lengths) length = (length + more) / scenario.work;
   return lengths;
 }
@@ -172,21 +175,22 @@ double Predictor::noise() const {
 }
 
 Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario, double model_error,
-                                   bool basis) const {
-  return predict_beside(replayed_, replayer, scenario, model_error, basis);
+                                   bool basis, double cold) const {
+  return predict_beside(replayed_, replayer, scenario, model_error, basis, cold);
 }
 
 Prediction Predictor::predict_unrecorded(Replayer& replayer, const Scenario& scenario,
                                          double model_error) const {
-  return predict_beside(lightly_recorded_, replayer, scenario.with(lighter_), model_error, false);
+  return predict_beside(lightly_recorded_, replayer, scenario.with(lighter_), model_error, false,
+                        0);
 }
 
 Prediction Predictor::predict_beside(const Base& base, Replayer& replayer, const Scenario& scenario,
-                                     double model_error, bool basis) const {
+                                     double model_error, bool basis, double cold) const {
   Prediction result;
   const std::optional<Scenario> shared = processors_.settled(replayer, scenario);
   const Scenario& replayed = shared ? *shared : scenario;
-  std::vector<double> lengths = step_lengths(replayer.run(replayed), replayed);
+  std::vector<double> lengths = step_lengths(replayer.run(replayed), replayed, cold);
   if (basis) result.basis = basis_of(replayer, replayed);
   std::vector<double> gains(lengths.size());
   for (std::size_t i = 0; i < gains.size(); ++i)
@@ -281,6 +285,9 @@ Prediction Predictor::predict(const Scenario& scenario, double model_error,
     result.beyond_scatter_ns = std::min(result.beyond_scatter_ns, other.beyond_scatter_ns);
   };
   for (const Scenario& other : otherwise) include(predict_step(replayer, other, 0));
+  if (on_threads_)
+    for (const double cold : {0.0, ColdCaches::kMost})
+      include(predict_step(replayer, scenario, 0, false, cold));
   // Whoever predicts nothing hardly changes what kernels wait for.
   constexpr double kMatters = 0.01;
   const double gain = std::fabs(static_cast<double>(result.gain.ns));

@@ -9,6 +9,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/graph/assumptions.h"
+#include "analyzer/replay/cold_caches.h"
 #include "analyzer/replay/recording_cost.h"
 #include "analyzer/replay/run_scatter.h"
 #include "analyzer/replay/scenario.h"
@@ -118,9 +119,9 @@ class Predictor {
   };
   /// `basis`: also what its path rests on.
   Prediction predict_step(Replayer& replayer, const Scenario& scenario, double model_error,
-                          bool basis = false) const;
+                          bool basis = false, double cold = ColdCaches::kLikely) const;
   Prediction predict_beside(const Base& base, Replayer& replayer, const Scenario& scenario,
-                            double model_error, bool basis) const;
+                            double model_error, bool basis, double cold) const;
   /// The same change in a run whose host was slowed by the recording as much as is likely at most.
   Prediction predict_unrecorded(Replayer& replayer, const Scenario& scenario,
                                 double model_error) const;
@@ -137,8 +138,8 @@ class Predictor {
   /// Where it is known what a step takes without recording: turns the program into that run, and the recorded steps into its
   /// steps.
   void take_away_recording(RunLengths& run);
-  std::vector<double> step_lengths(const std::vector<std::int64_t>& times,
-                                   const Scenario& scenario) const;
+  std::vector<double> step_lengths(const std::vector<std::int64_t>& times, const Scenario& scenario,
+                                   double cold = 0) const;
 
   const trace::Trace& trace_;
   const Analysis& analysis_;
@@ -153,6 +154,7 @@ class Predictor {
   Program program_;
   SharedProcessors processors_;
   MarkedSteps marked_;
+  ColdCaches caches_;
   Baseline baseline_;
   bool on_threads_ = false;        ///< processors compute
   std::vector<double> recorded_;   ///< lengths of the steady steps, ns

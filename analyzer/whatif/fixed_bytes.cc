@@ -46,6 +46,8 @@ const GraphOp* FixedBytes::graph_of(DeviceOpId kernel) const {
 }
 
 double FixedBytes::share_of(DeviceOpId product) const {
+  // A recurrent layer also writes what its gradients need, of each time step: neither output nor weights.
+  if (predictor_.kernels().of(product).family == KernelFamily::kRecurrent) return 0;
   const GraphOp* op = graph_of(product);
   if (!op || op->bytes <= 0) return 0;
   const GraphOp* forward = op->forward_op >= 0 ? find(op->process.value, op->forward_op) : op;

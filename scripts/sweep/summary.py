@@ -53,8 +53,8 @@ def figures(cases):
                          ("silent losses, changes of meaning left out, cases", lambda one: not one["meaning"])):
         rows.append((name, share_of(sum(any(map(wanted, case["silent_losses"])) for case in good), len(good))))
     errors = [abs(one["error"]) for case in good for one in case["predictions"]]
-    rows.append((f"error of {len(errors)} predictions, absolute: median / p95 / max",
-                 " / ".join(percent(quantile(errors, share)) for share in (0.5, 0.95, 1))))
+    rows.append((f"error of {len(errors)} predictions, absolute: median / p90 / p95 / max",
+                 " / ".join(percent(quantile(errors, share)) for share in (0.5, 0.9, 0.95, 1))))
     rows.append(("predictions inside their 95 % interval",
                  share_of(sum(one["inside"] for case in good for one in case["predictions"]), len(errors))))
     some = [one for case in good for one in case["predictions"] if max(one["gain"], one["predicted_gain"]) >= NOTHING]

@@ -151,9 +151,10 @@ Proposal propose(const Predictor& predictor) {
   proposal.scenario = std::move(scenario);
   proposal.scenario.at_least = crew.least;
   const DurationNs computed = std::ranges::max(computed_of) / count;
-  if (const auto idle = idle_processors(context, step))  // what does not fit there stays
-    proposal.scenario.at_least = std::max(proposal.scenario.at_least,
-                                          step - work + std::max(DurationNs{}, computed - *idle));
+  const auto idle = idle_processors(context, step);
+  if (idle && computed > *idle)  // what does not fit there stays
+    proposal.scenario.at_least =
+        std::max(proposal.scenario.at_least, step - work + computed - *idle);
   if (crew.by_fewer) {
     proposal.otherwise.push_back(proposal.scenario);
     proposal.otherwise.back().at_least = *crew.by_fewer;

@@ -123,8 +123,8 @@ TEST_CASE("workers that PyTorch keeps are not kept once more") {
 }
 
 /// Steps of 40 ms in PyTorch that sleep for 34 making a batch of three tensors, on two processors that are as busy as
-/// `cpu` says, in %.
-double step_with_workers_ms(double cpu) {
+/// `cpu` says, in %; or in a framework that nothing names.
+trace::Trace sleeping(double cpu, bool pytorch = true) {
   test::TraceBuilder builder;
   builder.setting("DataLoader", "num_workers=0 batch_size=4 samples=400");
   builder.setting("DataLoader.batch_tensors", "3");
@@ -138,12 +138,35 @@ double step_with_workers_ms(double cpu) {
     builder.range(1, "samples", now, now + 34 * kMs, {.kind = trace::RangeKind::kRead, .batch = i});
     builder.range(1, "forward", now + 34 * kMs, now + 40 * kMs,
                   {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kForward});
-    builder.range(1, "Optimizer.step#SGD.step", now + 39 * kMs, now + 40 * kMs);
+    builder.range(1, pytorch ? "Optimizer.step#SGD.step" : "update", now + 39 * kMs,
+                  now + 40 * kMs);
   }
   trace::Trace trace = builder.load();
   trace.meta[std::string(trace::meta::kCpuCount)] = "2";
+  return trace;
+}
+
+double step_with_workers_ms(double cpu) {
+  const trace::Trace trace = sleeping(cpu);
   const Analysis analysis = analyze(trace);
   return step_ms(Predictor(trace, analysis), "use-workers");
+}
+
+TEST_CASE("what PyTorch computes after a long wait is faster without it, but not for sure") {
+  const auto without_input = [](bool pytorch) {
+    const trace::Trace trace = sleeping(50, pytorch);
+    const Analysis analysis = analyze(trace);
+    const Predictor predictor(trace, analysis);
+    CHECK(predictor.predict(Scenario{}).gain.ns == 0);
+    return predictor.predict(find_fix("free-input")->propose(predictor).scenario);
+  };
+  // 34 ms of waiting for files before 6 of computing: 6 ms are left, or half as much where all caches were lost.
+  const Prediction cold = without_input(true);
+  CHECK(cold.step.ns > 3 * kMs);
+  CHECK(cold.step.ns < 5 * kMs);
+  CHECK(cold.gain_ns.low < 34 * kMs);
+  const Prediction plain = without_input(false);
+  CHECK(plain.step.ns == 6 * kMs);
 }
 
 TEST_CASE("a batch is handed over as fast as there is a processor for who takes it") {
@@ -153,7 +176,7 @@ TEST_CASE("a batch is handed over as fast as there is a processor for who takes 
   const double busy = step_with_workers_ms(90);
   CHECK(idle > 6.5);
   CHECK(idle < 8.5);
-  CHECK(busy > idle + 0.5);
+  CHECK(busy > idle + 0.1);
 }
 
 /// Steps of 10 ms whose first 4 are making a batch on the training thread, 1 of them decoding; of a data set of 400

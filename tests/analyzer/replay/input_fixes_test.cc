@@ -98,13 +98,17 @@ TEST_CASE(
   CHECK(predicted.step_us() == doctest::Approx(recorded_us(five)).epsilon(0.005));
 }
 
-TEST_CASE("more workers: waiting takes no processor, but no more than a few wait for each") {
-  const TextRun one =
-      run_with("1 prefetch=2\n  read 400ms bytes=100KB pieces=50\n", "meta cpu_count 2\n");
-  const Predicted predicted(one, "more-workers");
-  REQUIRE(predicted.proposal.applies);
-  // 48 would hide the reads; four for each of two processors, less what the training thread takes, fit.
-  CHECK(predicted.proposal.setting.starts_with("--workers 7 "));
+TEST_CASE("more workers: waiting takes no processor, but no more than a few wait for each, or 16") {
+  const auto of = [](std::string_view processors, std::string_view workers) {
+    const TextRun one = run_with("1 prefetch=2\n  read 900ms bytes=100KB pieces=50\n",
+                                 fmt::format("meta cpu_count {}\n", processors));
+    const Predicted predicted(one, "more-workers");
+    REQUIRE(predicted.proposal.applies);
+    CHECK(predicted.proposal.setting.starts_with(fmt::format("--workers {} ", workers)));
+  };
+  // 108 would hide the reads.
+  of("2", "16");
+  of("10", "36");  // of nine: one trains
 }
 
 TEST_CASE("advice for PyTorch has the numbers of the fix") {
