@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "analyzer/replay/host_time.h"
-#include "analyzer/replay/replayer.h"
 
 namespace headway::analyzer {
 namespace {
@@ -31,8 +30,7 @@ double batches_of_step(const Trace& trace, ThreadId thread, Interval window, dou
 }  // namespace
 
 ColdCaches::ColdCaches(const Program& program, const std::vector<Part>& parts,
-                       const Analysis& analysis, const MarkedSteps& steps)
-    : program_(program) {
+                       const Analysis& analysis, const MarkedSteps& steps) {
   if (steps.steps.empty() || !analysis.program.uses(Framework::kPyTorch) ||
       analysis.partitions[steps.partition].device.valid())
     return;
@@ -43,17 +41,26 @@ ColdCaches::ColdCaches(const Program& program, const std::vector<Part>& parts,
   for_each_host_time(program, [&](ThreadId thread, Interval where, const Constraint& constraint) {
     if (thread != trains || !window.contains(where.begin)) return;
     if (parts[constraint.part.value].time_class != TimeClass::kIoRead)
-      computing_.push_back(constraint.id);
+      computing_.push_back(
+          {constraint.id, constraint.part, static_cast<double>(constraint.lag.ns)});
   });
+  std::ranges::sort(computing_, {}, &Own::constraint);
   steps_ = static_cast<double>(steps.steps.size());
   batches_ = batches_of_step(trace, trains, window, steps_);
+  recorded_ = computed({});
 }
 
 double ColdCaches::computed(const Scenario& scenario) const {
   double ns = 0;
-  for (const ConstraintId id : computing_)
-    if (const auto lag = lag_under(scenario, program_.constraint(id)))
-      ns += static_cast<double>(lag->ns);
+  auto edit = scenario.edits.begin();
+  for (const Own& own : computing_) {
+    while (edit != scenario.edits.end() && edit->constraint < own.constraint) ++edit;
+    if (edit != scenario.edits.end() && edit->constraint == own.constraint)
+      ns += edit->lag == Edit::kRemoved ? 0.0 : static_cast<double>(edit->lag);
+    else
+      ns += own.part.value < scenario.factor.size() ? own.ns * scenario.factor[own.part.value]
+                                                    : own.ns;
+  }
   return ns / steps_;
 }
 
@@ -68,9 +75,8 @@ double ColdCaches::slower(double waits, double computes, double counts) const {
 double ColdCaches::change(const Scenario& scenario, double length, double recorded,
                           double counts) const {
   if (computing_.empty()) return 0;
-  const double before = computed({});
   const double now = computed(scenario);
-  const double was = slower(recorded - before, now, counts);
+  const double was = slower(recorded - recorded_, now, counts);
   return now / was * slower(length - now, now, counts) - now;
 }
 

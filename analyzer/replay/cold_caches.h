@@ -19,7 +19,7 @@ class ColdCaches {
   static constexpr double kLikely = 0.75;
   static constexpr double kMost = 1;
 
-  /// Keeps references to `program` and `parts`.
+  ColdCaches() = default;
   ColdCaches(const Program& program, const std::vector<Part>& parts, const Analysis& analysis,
              const MarkedSteps& steps);
 
@@ -33,9 +33,14 @@ class ColdCaches {
   /// Times as long as with warm caches, after so long a wait in each step.
   double slower(double waits, double computes, double counts) const;
 
-  const Program& program_;
-  std::vector<ConstraintId>
-      computing_;  ///< the training thread's own time in the steps, but for reads
+  /// The training thread's own time in the steps, but for reads.
+  struct Own {
+    ConstraintId constraint;
+    PartId part;
+    double ns = 0;
+  };
+  std::vector<Own> computing_;  ///< by constraint
+  double recorded_ = 0;         ///< ns of all of it in a step
   double steps_ = 0;
   double batches_ = 1;  ///< of a step: each is waited for
 };

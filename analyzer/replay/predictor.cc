@@ -61,8 +61,7 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
       parts_(facts_),
       program_(graph_, parts_),
       processors_(program_, parts_.all(), analysis),
-      marked_(mark_steps(program_, analysis.steps, analysis.partitions)),
-      caches_(program_, parts_.all(), analysis, marked_) {
+      marked_(mark_steps(program_, analysis.steps, analysis.partitions)) {
   if (!marked_.missing.empty()) return;
   const trace::DeviceId device = analysis.partitions[marked_.partition].device;
   on_threads_ = !device.valid() || trace.devices[device.value].type == trace::DeviceType::kHost;
@@ -74,6 +73,7 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
     scheduled_.push_back(step.step < scheduled.size() ? scheduled[step.step] : 0);
   if (run.steps.empty()) run = {recorded_, scheduled_};
   take_away_recording(run);
+  caches_ = ColdCaches(program_, parts_.all(), analysis, marked_);
   Replayer replayer(program_);
   replayed_.lengths = step_lengths(replayer.run({}), {});
   const double most = likely_most_of_host(trace);
