@@ -74,7 +74,7 @@ double ColdCaches::slower(double waits, double computes, double counts) const {
 
 double ColdCaches::change(const Scenario& scenario, double length, double recorded,
                           double counts) const {
-  if (computing_.empty()) return 0;
+  if (!known()) return 0;
   const double now = computed(scenario);
   const double was = slower(recorded - recorded_, now, counts);
   return now / was * slower(length - now, now, counts) - now;

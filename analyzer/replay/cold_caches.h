@@ -23,6 +23,8 @@ class ColdCaches {
   ColdCaches(const Program& program, const std::vector<Part>& parts, const Analysis& analysis,
              const MarkedSteps& steps);
 
+  /// Whether waits change anything here.
+  bool known() const { return !computing_.empty(); }
   /// How much longer a step of `length` ns under `scenario` takes than what was computed in the recorded one, of `recorded` ns;
   /// negative: shorter. Both without what a resource needs (Scenario::at_least).
   double change(const Scenario& scenario, double length, double recorded, double counts) const;

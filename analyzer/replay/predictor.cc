@@ -285,7 +285,7 @@ Prediction Predictor::predict(const Scenario& scenario, double model_error,
     result.beyond_scatter_ns = std::min(result.beyond_scatter_ns, other.beyond_scatter_ns);
   };
   for (const Scenario& other : otherwise) include(predict_step(replayer, other, 0));
-  if (on_threads_)
+  if (caches_.known())
     for (const double cold : {0.0, ColdCaches::kMost})
       include(predict_step(replayer, scenario, 0, false, cold));
   // Whoever predicts nothing hardly changes what kernels wait for.

@@ -2,7 +2,7 @@
 // The loader's workers live as long as the run: none is started anew with an epoch, while the queue runs dry.
 #include <fmt/format.h>
 
-#include <string_view>
+#include <string>
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -16,10 +16,10 @@ using namespace trace;
 /// Whether PyTorch's loaders say that they keep their workers: what is late at an epoch's begin is so all the same.
 bool live_on(const Trace& trace) {
   bool any = false;
-  for (const char* loader : {"DataLoader", "DataLoader 2"}) {
-    const std::string_view options = trace.setting(loader);
-    if (options.empty() || options.find("num_workers=0") != std::string_view::npos) continue;
-    if (options.find("persistent_workers=True") == std::string_view::npos) return false;
+  for (const auto& [name, options] : trace.settings) {
+    const bool loader = name == "DataLoader" || name.starts_with("DataLoader ");
+    if (!loader || options.find("num_workers=0") != std::string::npos) continue;
+    if (options.find("persistent_workers=True") == std::string::npos) return false;
     any = true;
   }
   return any;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -134,7 +135,7 @@ Proposal propose(const Predictor& predictor) {
   const auto with_steps = [&](double shorter) {
     batch = hand_over(context, wanted_then(context, shorter)) + beside_hand_over(context);
     scenario = handing_over(batch);
-    rest = predictor.predict(scenario).step;
+    rest = predictor.predict(std::span(&scenario, 1)).front().step;
     crew = crew_for(context, work, rest);
     return ratio(std::max(rest, crew.least), step);
   };

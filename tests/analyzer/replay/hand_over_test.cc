@@ -164,9 +164,13 @@ TEST_CASE("what PyTorch computes after a long wait is faster without it, but not
   const Prediction cold = without_input(true);
   CHECK(cold.step.ns > 3 * kMs);
   CHECK(cold.step.ns < 5 * kMs);
-  CHECK(cold.gain_ns.low < 34 * kMs);
   const Prediction plain = without_input(false);
   CHECK(plain.step.ns == 6 * kMs);
+  // The interval has both: as fast as without the effect, and all of it.
+  const auto lowest = [](const Prediction& one) { return one.gain_ns.low / 1e6; };
+  CHECK(lowest(cold) == doctest::Approx(lowest(plain)).epsilon(0.001));
+  CHECK(cold.gain_ns.high - static_cast<double>(cold.gain.ns) >
+        plain.gain_ns.high - static_cast<double>(plain.gain.ns) + kMs / 10);
 }
 
 TEST_CASE("a batch is handed over as fast as there is a processor for who takes it") {
