@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
-pytorch_train.py train METHOD WORKERS | iterable | endless WORKERS | no_loader | cuda STEPS | environment | gan | error WHERE WORKERS | odd_module |
+pytorch_train.py train METHOD WORKERS | iterable | endless WORKERS | no_loader | cuda STEPS | environment SHARES | gan | error WHERE WORKERS | odd_module |
 transforms | draws GENERATOR WORKERS | masks | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
@@ -209,12 +209,23 @@ def play(moves):
     return total
 
 
-def environment():
+def environment(shares):
+    """Writes what part of the time play() and the sleep took to the file `shares`."""
     net = nn.Linear(4, 4)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    playing = sleeping = 0
+    begin = time.perf_counter()
     for _ in range(100):
-        print(play(200_000), repr(fit(net, optimizer, torch.ones(8, 4))))
+        before = time.perf_counter()
+        score = play(200_000)
+        playing += time.perf_counter() - before
+        print(score, repr(fit(net, optimizer, torch.ones(8, 4))))
+        before = time.perf_counter()
         time.sleep(0.005)
+        sleeping += time.perf_counter() - before
+    whole = time.perf_counter() - begin
+    with open(shares, "w") as file:
+        print(playing / whole, sleeping / whole, file=file)
 
 
 def gan():

@@ -100,8 +100,11 @@ TEST_CASE(
 TEST_CASE("Python outside of any range is named by function, line and share, waits too") {
   HEADWAY_NEEDS_TORCH();
   TemporaryFolder folder;
-  std::vector<std::string> command = pytorch_program({"environment"});
+  std::vector<std::string> command = pytorch_program({"environment", folder / "shares"});
   Recorded run = record(folder, command, {"--pytorch"});
+  double played = 0;
+  double slept = 0;
+  std::ifstream(folder / "shares") >> played >> slept;
   Finished alone = run_alone(command);
   REQUIRE(run.finished.status == 0);
   CHECK(run.finished.out == alone.out);
@@ -124,9 +127,11 @@ TEST_CASE("Python outside of any range is named by function, line and share, wai
   const double open = partition["classes"]["host_other"]["share"];
   CHECK(open > 0.5);
   CHECK(named > 0.9 * open);
-  // 200,000 rounds take 8 ms and more, the sleep 5 ms.
-  CHECK(playing > 0.3);
-  CHECK(sleeping > 0.05);
+  // The program's own clock knows both; samples find them, less exactly where processors are short.
+  REQUIRE(played > 0.05);
+  REQUIRE(slept > 0.05);
+  CHECK(playing > played / 2);
+  CHECK(sleeping > slept / 2);
 }
 
 TEST_CASE("with several optimizers, steps end with the one that was seen last") {
