@@ -56,6 +56,7 @@ namespace headway::analyzer {
   RULE(kCheckpointTime)        \
   RULE(kLoggingTime)           \
   RULE(kGarbageCollection)     \
+  RULE(kPageFaults)            \
   RULE(kLoaderRestart)         \
   RULE(kHostPauses)            \
   RULE(kStepOutlier)           \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
-pytorch_train.py train METHOD WORKERS | iterable | endless WORKERS | no_loader | cuda STEPS | environment SHARES | gan | error WHERE WORKERS | odd_module |
+pytorch_train.py train METHOD WORKERS | iterable | endless WORKERS | no_loader | cuda STEPS | environment SHARES | returns_memory STEPS | gan | error WHERE WORKERS | odd_module |
 transforms | draws GENERATOR WORKERS | masks | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
@@ -226,6 +226,14 @@ def environment(shares):
     whole = time.perf_counter() - begin
     with open(shares, "w") as file:
         print(playing / whole, sleeping / whole, file=file)
+
+
+def returns_memory(steps):
+    """40 MB of new memory in each step: the C library maps as much each time, and gives it back."""
+    net = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(steps):
+        fit(net, optimizer, torch.ones(2_500_000, 4).mean(0, keepdim=True))
 
 
 def gan():

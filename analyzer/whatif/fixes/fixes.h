@@ -48,6 +48,7 @@ extern const Fix kNoCasts;
 extern const Fix kNoLossScaling;
 extern const Fix kNoPauses;
 extern const Fix kNoGarbageCollection;
+extern const Fix kKeepFreedMemory;
 extern const Fix kNoLayoutChanges;
 extern const Fix kOverlapCommunication;
 extern const Fix kOverlapCopies;

@@ -55,6 +55,7 @@ std::span<const Fix* const> all_fixes() {
       &kCheckpointLessOften,
       &kLogLessOften,
       &kNoGarbageCollection,
+      &kKeepFreedMemory,
       &kNoPauses,
       &kStepsAsAtFirst,
       &kUsualSteps,

@@ -13,7 +13,7 @@ import sys
 import threading
 import weakref
 
-from headway_pytorch import core, pausing, sampling
+from headway_pytorch import core, faults, pausing, sampling
 from headway_pytorch.core import EVALUATION, FORWARD, NO_PHASE, OTHER, PHASE, STEP, name, nvtx
 
 
@@ -32,6 +32,7 @@ class _Cycle:
         self.source = None  # the iterator of the latest fetch, weakly
         self.depth = nvtx.open_ranges()
         self.calls = nvtx.outermost_calls()
+        self.faults = faults.now()
         if trains:
             nvtx.push(name("step"), STEP)
         else:
@@ -87,6 +88,7 @@ def _close():
         else:
             nvtx.pop_as(OTHER, NO_PHASE)
     if cycle.updates:
+        faults.step_ended(cycle.faults)
         _thread.steps += 1
         pausing.step_begins(_thread.steps)
     nvtx.set_phase(NO_PHASE)

@@ -18,16 +18,17 @@ using std::string_view_literals::operator""sv;
 
 // By prefix, so that a new setting of a known library is not missed.
 constexpr std::array kPrefixes = {
-    "CUDA_"sv, "CUDNN_"sv,  "CUBLAS_"sv, "NVIDIA_"sv,  "NCCL_"sv,          "NVSHMEM_"sv,
-    "UCX_"sv,  "OMP_"sv,    "GOMP_"sv,   "KMP_"sv,     "MKL_"sv,           "OPENBLAS_"sv,
-    "DNNL_"sv, "ONEDNN_"sv, "TORCH_"sv,  "PYTORCH_"sv, "TORCHINDUCTOR_"sv, "TRITON_"sv,
-    "XLA_"sv,  "TF_"sv,     "JAX_"sv,    "SLURM_"sv,   "OMPI_"sv,          "PMI_"sv,
-    "PMIX_"sv, "MV2_"sv,    "MPI_"sv,    "PBS_"sv,     "LSB_"sv,           "HEADWAY_"sv};
+    "CUDA_"sv,  "CUDNN_"sv,  "CUBLAS_"sv, "NVIDIA_"sv,  "NCCL_"sv,          "NVSHMEM_"sv,
+    "UCX_"sv,   "OMP_"sv,    "GOMP_"sv,   "KMP_"sv,     "MKL_"sv,           "OPENBLAS_"sv,
+    "DNNL_"sv,  "ONEDNN_"sv, "TORCH_"sv,  "PYTORCH_"sv, "TORCHINDUCTOR_"sv, "TRITON_"sv,
+    "XLA_"sv,   "TF_"sv,     "JAX_"sv,    "SLURM_"sv,   "OMPI_"sv,          "PMI_"sv,
+    "PMIX_"sv,  "MV2_"sv,    "MPI_"sv,    "PBS_"sv,     "LSB_"sv,           "HEADWAY_"sv,
+    "MALLOC_"sv};
 constexpr std::array kNames = {
-    "RANK"sv,        "WORLD_SIZE"sv,     "LOCAL_RANK"sv,        "LOCAL_WORLD_SIZE"sv,
-    "GROUP_RANK"sv,  "NODE_RANK"sv,      "MASTER_ADDR"sv,       "MASTER_PORT"sv,
-    "LD_PRELOAD"sv,  "MALLOC_CONF"sv,    "MALLOC_ARENA_MAX"sv,  "CONDA_DEFAULT_ENV"sv,
-    "VIRTUAL_ENV"sv, "PYTHONHASHSEED"sv, "PYTHONFAULTHANDLER"sv};
+    "RANK"sv,           "WORLD_SIZE"sv,        "LOCAL_RANK"sv,        "LOCAL_WORLD_SIZE"sv,
+    "GROUP_RANK"sv,     "NODE_RANK"sv,         "MASTER_ADDR"sv,       "MASTER_PORT"sv,
+    "LD_PRELOAD"sv,     "GLIBC_TUNABLES"sv,    "CONDA_DEFAULT_ENV"sv, "VIRTUAL_ENV"sv,
+    "PYTHONHASHSEED"sv, "PYTHONFAULTHANDLER"sv};
 constexpr std::array kSecrets = {
     "TOKEN"sv, "SECRET"sv,  "PASSW"sv, "CREDENTIAL"sv, "AUTH"sv,           "COOKIE"sv,
     "API"sv,   "PRIVATE"sv, "_KEY"sv,  "CERT"sv,       "HEADWAY_SESSION"sv};

@@ -41,6 +41,7 @@ SWITCHES = [
     Switch("workers", "0", int, ["0", "1", "2"]),
     Switch("prefetch", "2", int, ["2", "4"], loads_beside),
     Switch("persistent_workers", "on", ["on", "off"], ["on"], loads_beside),
+    Switch("memory", "kept", ["kept", "returned"]),  # what is freed; returned: as the C library does by itself
     Switch("channels_last", "off", ["on", "off"], ["on", "off"], pictures),
     Switch("optimizer", "sgd", ["sgd", "adamw"]),
     Switch("update", "for-loop", ["for-loop", "foreach", "fused"], ["for-loop", "foreach", "fused"]),

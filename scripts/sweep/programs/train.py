@@ -102,7 +102,8 @@ def train(values, others, rank):
     pause = float(values["slow_rank_ms"]) / 1e3 if rank == ranks - 1 else 0
     eval_every, checkpoint_every = int(values["eval_every"]), int(values["checkpoint_every"])
     starts, recent = [], []
-    keep_memory()
+    if values["memory"] == "kept":
+        keep_memory()
     gc.collect()
     gc.freeze()  # what imports left: going through it once takes as long as 30 steps, which short runs cannot share out
     begun = time.perf_counter()

@@ -2,6 +2,8 @@
 // Training loops in PyTorch: steps, phases, modules, ops.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -132,6 +134,46 @@ TEST_CASE("Python outside of any range is named by function, line and share, wai
   REQUIRE(slept > 0.05);
   CHECK(playing > played / 2);
   CHECK(sleeping > slept / 2);
+}
+
+TEST_CASE(
+    "page faults of the training thread are counted, and whether the C library keeps memory") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  for (const bool kept : {false, true}) {
+    CAPTURE(kept);
+    const std::string trace = folder / (kept ? "kept.sqlite" : "not.sqlite");
+    std::vector<std::string> arguments = {"--quiet", "--pytorch", "-o", trace, "--"};
+    for (const std::string& word : pytorch_program({"returns_memory", "60"}))
+      arguments.push_back(word);
+    Recorder recorder(arguments);
+    if (kept) recorder.with("MALLOC_TRIM_THRESHOLD_=-1").with("MALLOC_MMAP_MAX_=0");
+    recorder.start();
+    REQUIRE(recorder.wait().status == 0);
+    CHECK(ranges_of_kind(trace, kStep) == 60);
+    const Rows told =
+        query(trace, "SELECT value FROM HEADWAY_SETTING WHERE name = 'page_faults' ORDER BY rowid");
+    if (kept && told.empty()) continue;  // hardly any
+    REQUIRE(!told.empty());
+    int per_step = 0;
+    int ns = 0;
+    int libc = 0;
+    REQUIRE(std::sscanf(told.back()[0].c_str(), "per_step=%d ns=%d libc=%d", &per_step, &ns,
+                        &libc) == 3);
+    CHECK(libc == (kept ? 0 : 1));
+    if (kept) {
+      CHECK(per_step < 2'000);
+      continue;
+    }
+    CHECK(per_step > 9'000);  // 40 MB in pages of 4 KB
+    CHECK(per_step < 14'000);
+    CHECK(ns > 50);
+    CHECK(ns < 100'000);
+    const nlohmann::json findings = report_of(trace)["findings"];
+    CHECK(std::any_of(findings.begin(), findings.end(), [](const nlohmann::json& one) {
+      return one["rule"] == "page-faults" && one["status"] == "found";
+    }));
+  }
 }
 
 TEST_CASE("with several optimizers, steps end with the one that was seen last") {
