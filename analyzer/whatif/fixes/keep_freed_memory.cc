@@ -44,8 +44,9 @@ Scenario shortened(const std::vector<double>& work, double by) {
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const MarkedSteps& marked = predictor.steps();
-  if (marked.steps.empty()) return not_here("no step is steady");
-  const ThreadId thread = predictor.analysis().steps.all[marked.steps.front().step].thread;
+  const std::vector<Step>& steps = predictor.analysis().steps.all;
+  if (marked.steps.empty() || steps.empty()) return not_here("no step is steady");
+  const ThreadId thread = steps[marked.steps.front().step].thread;
   const std::optional<PageFaults> faults =
       page_faults_of(trace, trace.processes[trace.threads[thread.value].process.value]);
   if (!faults) return not_here("page faults of the training thread were not counted");
@@ -73,16 +74,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kKeepFreedMemory{
-    "keep-freed-memory",
-    "Keep freed memory in the process",
-    "page-faults",
-    FixKind::kModelled,
-    0.1,
-    "",
-    "What the training thread computes gets shorter by the time of its page faults: their number "
-    "in a step × the measured time of one × 1.25, and 0.7 to 1.35 times that in the interval.",
-    "memory that the process holds for longer, and faults of mapped files",
-    propose};
+const Fix kKeepFreedMemory{"keep-freed-memory",
+                           "Keep freed memory in the process",
+                           "page-faults",
+                           FixKind::kModelled,
+                           0.1,
+                           "",
+                           "The training thread computes for a shorter time: less the page faults "
+                           "of a step, each with its "
+                           "measured time × 1.25. The interval has 0.7 to 1.35 times that.",
+                           "memory that the process holds for longer, and faults of mapped files",
+                           propose};
 
 }  // namespace headway::analyzer
