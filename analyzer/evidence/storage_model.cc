@@ -12,6 +12,7 @@
 
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/storage_fit.h"
+#include "common/statistics.h"
 
 namespace headway::analyzer {
 namespace {
@@ -63,6 +64,43 @@ ByCalls by_calls_on_files(const trace::Trace& trace, TimeNs since) {
     rates.push_back(std::max(0.0, beyond) / static_cast<double>(one.bytes));
   });
   result.ns_per_byte = undisturbed(std::move(rates), alone);
+  return result;
+}
+
+/// Where so many reads are served at once and readers always wait for a place, no call is undisturbed. What an open takes from the
+/// end of another reader's read on, for which it waited; of one place, of a read likewise.
+ByCalls by_calls_at_places(const trace::Trace& trace, TimeNs since, int places) {
+  std::vector<FileCalls> calls;
+  for_each_call_on_file(trace, since, [&](const FileCalls& one) {
+    if (one.calls == 1) calls.push_back(one);
+  });
+  const auto end_of = [](const FileCalls& one) { return one.time.begin + one.busy; };
+  std::ranges::sort(calls, {}, end_of);
+  std::vector<double> opens;
+  std::vector<std::pair<double, std::int64_t>> reads;  // ns, bytes
+  // The two latest ends of reads, of different threads.
+  trace::ThreadId last;
+  TimeNs ended = TimeNs::min();
+  TimeNs other_ended = TimeNs::min();
+  for (const FileCalls& one : calls) {
+    const TimeNs free = one.thread == last ? other_ended : ended;
+    const bool waits = !one.read || places == 1;
+    const double served =
+        ns_of(end_of(one) - (waits ? std::max(one.time.begin, free) : one.time.begin));
+    if (!one.read) opens.push_back(served);
+    if (!one.read || one.bytes <= 0) continue;
+    reads.emplace_back(served, one.bytes);
+    if (one.thread != last) other_ended = ended;
+    last = one.thread;
+    ended = end_of(one);
+  }
+  ByCalls result;
+  if (opens.empty() || reads.empty()) return result;
+  result.request = median(std::move(opens));
+  std::vector<double> rates;
+  for (const auto& [served, bytes] : reads)
+    rates.push_back(std::max(0.0, served - *result.request) / static_cast<double>(bytes));
+  result.ns_per_byte = median(std::move(rates));
   return result;
 }
 
@@ -154,16 +192,19 @@ StorageModel storage_model(const trace::Trace& trace, TimeNs since,
   std::vector<StorageRead> sized;
   for (const StorageRead& read : model.reads)
     if (read.bytes > 0) sized.push_back(read);
-  const ByCalls calls = by_calls_on_files(trace, since);
-  const std::optional<double>& by_calls = calls.ns_per_byte;
-  if (calls.request) model.request = DurationNs{std::llround(*calls.request)};
+  ByCalls calls = by_calls_on_files(trace, since);
   const double large_read_rate = sum_reads(trace, since).large_read_rate;
   const auto made_by = [&](const StorageFit& fit) {
     StorageModel one = model;
-    apply(fit, by_calls, large_read_rate, one);
+    if (calls.request) one.request = DurationNs{std::llround(*calls.request)};
+    apply(fit, calls.ns_per_byte, large_read_rate, one);
     return one;
   };
-  const StorageFit fit = fit_storage(sized, by_calls);
+  const StorageFit fit = fit_storage(sized, calls.ns_per_byte);
+  if (fit.sharing == Sharing::kPlaces && calls.request) {
+    const ByCalls waiting = by_calls_at_places(trace, since, fit.places);
+    if (waiting.request && *waiting.request < *calls.request) calls = waiting;
+  }
   StorageModel fitted = made_by(fit);
   if (!fitted.limited() || !is_refuted(fitted)) return fitted;
   StorageFit without;

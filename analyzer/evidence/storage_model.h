@@ -11,6 +11,9 @@
 
 namespace headway::analyzer {
 
+/// Transfers at such a rate, in bytes/s, were too short to show any.
+inline constexpr double kFasterThanShows = 1e12;
+
 /// A recorded read and what it is made of.
 struct StorageRead {
   trace::ThreadId thread;

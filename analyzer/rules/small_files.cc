@@ -41,6 +41,12 @@ std::string note(const RuleContext& context, const Segment& segment) {
                      format_duration(interval_of(context.trace, segment.cause).length()));
 }
 
+/// " at 3.5 MB/s"; nothing where no transfer was long enough to show.
+std::string at_rate(const StorageModel& storage) {
+  return storage.bytes_per_s < kFasterThanShows ? fmt::format(" at {}/s", format_rate(storage))
+                                                : "";
+}
+
 Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare reading = worst_share(context, {TimeClass::kIoRead});
   if (!reading.device) return cannot_tell(rule, "No steady step has work on a device.");
@@ -75,9 +81,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   auto rate = static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
                                         std::max(1e-9, reads.time.seconds()));
   finding.claim = fmt::format(
-      "{} {} bring {} each on average, {}/s per worker; large reads at {}/s would save {}.",
+      "{} {} bring {} each on average, {}/s per worker; large reads{} would save {}.",
       format_count(reads.count), reads.files ? "files" : "reads", format_bytes(mean),
-      format_bytes(rate), format_rate(storage), of_step(context, recoverable, reading.step));
+      format_bytes(rate), at_rate(storage), of_step(context, recoverable, reading.step));
   finding.confidence = 0.8;
   finding.evidence = longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);
   finding.advice = {{"headway-train", "Pack the images into shards, each read in one piece.",

@@ -303,17 +303,32 @@ void group(const Predictor& predictor, std::vector<Finding>& findings,
   }
 }
 
+/// Whether all that is advised changes what is learnt.
+bool trains_otherwise(const Finding& finding) {
+  return !finding.fixes.empty() &&
+         std::ranges::all_of(finding.fixes, [](const PredictedGain& gain) {
+           return find_fix(gain.fix)->changes_training;
+         });
+}
+
 /// What the slowest rank does is found on that rank, too; why it matters is that all others wait. Where no
-/// replay tells how ranks wait for each other, the straggler comes before what explains it.
+/// replay tells how ranks wait for each other, the straggler comes before what explains it. Not where that takes far longer
+/// than the others wait: then all ranks do it, and the slowest one only somewhat more.
 void put_straggler_first(std::vector<Finding>& findings) {
+  constexpr double kItsOwn = 2.0 / 3;
   const auto straggler = std::ranges::find(findings, "straggler", &Finding::rule);
   if (straggler == findings.end() || !is_found(*straggler) ||
       straggler->basis != FigureBasis::kExposed)
     return;
   double most = 0;
-  for (const Finding& other : findings)
-    if (is_found(other)) most = std::max(most, other.worth);
-  if (straggler->share_of_step >= most / 2)
+  double longest = 0;
+  for (const Finding& other : findings) {
+    if (!is_found(other)) continue;
+    most = std::max(most, other.worth);
+    if (other.basis == FigureBasis::kReplay && !trains_otherwise(other))
+      longest = std::max(longest, other.share_of_step);
+  }
+  if (straggler->share_of_step >= std::max(most / 2, kItsOwn * longest))
     straggler->worth = std::max(straggler->worth, most + 1e-6);
 }
 

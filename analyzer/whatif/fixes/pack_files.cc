@@ -33,6 +33,12 @@ bool add_pools(const Predictor& predictor, Scenario& scenario) {
   return true;
 }
 
+std::string at_rate(const StorageModel& storage) {
+  if (storage.bytes_per_s >= kFasterThanShows) return "";
+  return fmt::format(", at {}/s{}", format_bytes(static_cast<std::int64_t>(storage.bytes_per_s)),
+                     storage.limited() ? " for all readers together" : "");
+}
+
 Proposal propose(const Predictor& predictor) {
   const TimeNs since = predictor.analysis().steps.warm_from();
   const Reads reads = sum_reads(predictor.trace(), since);
@@ -42,14 +48,11 @@ Proposal propose(const Predictor& predictor) {
   if (reads.files && reads.count < 2 * batches_made(predictor.trace(), since))
     return not_here("a batch already comes from one file");
   const StorageModel storage = storage_of_run(predictor);
-  Proposal proposal{
-      true,
-      fmt::format("reads of {} come in large pieces, at {}/s{}: {} of their time remains",
-                  format_bytes(reads.mean()),
-                  format_bytes(static_cast<std::int64_t>(storage.bytes_per_s)),
-                  storage.limited() ? " for all readers together" : "",
-                  format_percent(storage.left_if_packed)),
-      {}};
+  Proposal proposal{true,
+                    fmt::format("reads of {} come in large pieces{}: {} of their time remains",
+                                format_bytes(reads.mean()), at_rate(storage),
+                                format_percent(storage.left_if_packed)),
+                    {}};
   // A batch is still one request, where the files that requests were for are known.
   const double requests = reads.files
                               ? static_cast<double>(batches_made(predictor.trace(), since)) /

@@ -142,6 +142,18 @@ TEST_CASE("storage: what calls on files say bounds the transfer: the others wait
   CHECK(model.left_if_fast > 0.9);
 }
 
+TEST_CASE("storage: where readers always wait for the only place, an open is what follows the wait") {
+  const StorageModel model =
+      storage_model(run_with({600'000, 0, 1, 40'000'000}, 4, 12, true), TimeNs::min());
+  REQUIRE(model.basis == Basis::kContention);
+  CHECK(model.places == 1);
+  REQUIRE(model.request);
+  CHECK(model.request->milliseconds() == doctest::Approx(0.3).epsilon(0.02));
+  CHECK(model.bytes_per_s == doctest::Approx(1e6 / 0.04).epsilon(0.02));
+  CHECK(model.left_if_fast < 0.05);
+  CHECK(model.left_if_packed > 0.95);
+}
+
 TEST_CASE("storage: reads without sizes tell nothing") {
   test::TraceBuilder builder;
   builder.range(2, "read", 1000, 2000, {.kind = trace::RangeKind::kRead});

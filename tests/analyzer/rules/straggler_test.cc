@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include "analyzer/whatif/predict_findings.h"
 #include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/ranks/planted_job.h"
 
@@ -28,6 +29,17 @@ TEST_CASE("straggler tells a late host from slow compute") {
   CHECK(found.claim.find("Rank 1 holds the others up") != std::string::npos);
   CHECK(found.claim.find("its host pauses for 4.0") != std::string::npos);
   CHECK(!found.evidence.empty());
+}
+
+TEST_CASE("straggler comes before what explains it, but not before what all ranks do") {
+  auto first_of = [](const std::string& host_work) {
+    auto report = analyze_planted(kEvenJob + host_work);
+    REQUIRE(finding(*report, "straggler").status == Status::kFound);
+    predict_findings(report->trace, report->analysis, {}, nullptr);
+    return std::string(report->analysis.findings.front().rule);
+  };
+  CHECK(first_of("    on rank=1\n      host 12ms\n") == "straggler");
+  CHECK(first_of("    host 12ms\n    on rank=1\n      host 8ms\n") != "straggler");
 }
 
 TEST_CASE("straggler is fine when ranks take turns, and when the wait is short") {
