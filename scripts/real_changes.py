@@ -16,6 +16,7 @@ joined by +:
   bf16           all after the first optimizer was made runs under autocast in BF16
   tf32           products and convolutions may use TF32
   channels-last  models lie as NHWC
+  kept           the C library keeps what is freed (its settings are in the program's environment)
   compile        models go through torch.compile
   graphs         models go through torch.compile(backend="cudagraphs"): each pass is a CUDA graph
 With --steps N a run ends after N optimizer steps, for programs that take hours.
@@ -164,8 +165,12 @@ atexit.register(end)
 '''
 
 
+KEPT = {"MALLOC_TRIM_THRESHOLD_": "-1", "MALLOC_MMAP_MAX_": "0"}
+
+
 def environment(change, folder):
-    return {**os.environ, "PYTHONPATH": str(folder), "REAL_CHANGE": change, "REAL_CHANGE_TIMES": str(folder / "times.json")}
+    memory = KEPT if "kept" in change.split("+") else {}
+    return {**os.environ, **memory, "PYTHONPATH": str(folder), "REAL_CHANGE": change, "REAL_CHANGE_TIMES": str(folder / "times.json")}
 
 
 def recorded(headway, command, folder):

@@ -17,9 +17,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
+from real_changes import KEPT  # noqa: E402
 from sweep import draw_pytorch  # noqa: E402
 
-KEPT = {"MALLOC_TRIM_THRESHOLD_": "-1", "MALLOC_MMAP_MAX_": "0"}
 
 
 def main():

@@ -44,6 +44,7 @@ extern const Fix kFewerMicroBatches;
 extern const Fix kMoreMicroBatches;
 extern const Fix kMoreWorkers;
 extern const Fix kMultiTensorOptimizer;
+extern const Fix kLeaveMixedPrecision;
 extern const Fix kNoCasts;
 extern const Fix kNoLossScaling;
 extern const Fix kNoPauses;

@@ -41,6 +41,7 @@ std::span<const Fix* const> all_fixes() {
       &kNoLayoutChanges,
       &kHalfThroughout,
       &kNoLossScaling,
+      &kLeaveMixedPrecision,
       &kNoCasts,
       &kCachingAllocator,
       &kBatchSamples,
