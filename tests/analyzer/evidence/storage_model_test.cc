@@ -142,7 +142,8 @@ TEST_CASE("storage: what calls on files say bounds the transfer: the others wait
   CHECK(model.left_if_fast > 0.9);
 }
 
-TEST_CASE("storage: where readers always wait for the only place, an open is what follows the wait") {
+TEST_CASE(
+    "storage: where readers always wait for the only place, an open is what follows the wait") {
   const StorageModel model =
       storage_model(run_with({600'000, 0, 1, 40'000'000}, 4, 12, true), TimeNs::min());
   REQUIRE(model.basis == Basis::kContention);
