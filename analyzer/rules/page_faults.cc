@@ -4,12 +4,12 @@
 // Symptom: steps on the processor have hundreds of page faults each, and differ from run to run by a third.
 // Mechanism: tensors that a step frees go back to the system: single ones above 128 KB, and the top of the heap once it is
 //   larger than a limit. The next step's tensors are then mapped anew, and each page is cleared at its first use.
-// Formula: recoverable = page faults of the training thread per step x what one takes here x 1.25. The PyTorch
+// Formula: recoverable = page faults of the training thread per step × what one takes here × 1.25. The PyTorch
 //   hook counts the faults and measures what 256 of them take; between products they take 1.1 to 1.4 times as long. Fires
 //   from 5 % of the step.
 // Falsified by: device work that hides the host's (then the replay's gain is small).
 // Known false positives: pages of files that are mapped, or of memory that grows from step to step.
-// Source: mallopt(3), M_TRIM_THRESHOLD and M_MMAP_THRESHOLD; PyTorch's tuning guide, which has the program use another allocator.
+// Source: the manual page of mallopt, M_TRIM_THRESHOLD and M_MMAP_THRESHOLD; PyTorch's tuning guide, which has the program use another allocator.
 #include "analyzer/evidence/page_faults.h"
 
 #include <fmt/format.h>

@@ -81,8 +81,8 @@ const Fix kKeepFreedMemory{"keep-freed-memory",
                            0.1,
                            "",
                            "The training thread computes for a shorter time: less the page faults "
-                           "of a step, each with its "
-                           "measured time × 1.25. The interval has 0.7 to 1.35 times that.",
+                           "of a step, each with its measured time × 1.25. The interval has 0.7 to "
+                           "1.35 times that.",
                            "memory that the process holds for longer, and faults of mapped files",
                            propose};
 

@@ -136,7 +136,7 @@ Proposal propose(const Predictor& predictor) {
   Proposal proposal{
       true,
       fmt::format(
-          "saves {} casts per step and the scaling of the loss; products compute in 32 bits",
+          "saves {} kernels per step that cast or scale the loss; products compute in 32 bits",
           format_count((likely.saved + steps / 2) / steps)),
       std::move(likely.scenario)};
   proposal.otherwise.push_back(widen(predictor, *limits, SmallProduct::kLatency, false).scenario);
@@ -154,11 +154,9 @@ const Fix kLeaveMixedPrecision{
     0.4,
     "--precision tf32",
     "Casts and the scaling of the loss disappear, launches included. A 16-bit matrix kernel takes "
-    "longer by what its arithmetic needs more at the 32-bit rate (TF32 where the device has it), "
-    "or its "
-    "bytes, which are twice as many; 16-bit activation kernels take twice as long, softmax 1.5 "
-    "times. "
-    "Update and gradient exchange stay.",
+    "longer by what its arithmetic at the 32-bit rate (TF32 where the device has it) or twice its "
+    "bytes need more. 16-bit activation kernels take twice as long, softmax 1.5 times. Update and "
+    "gradient exchange stay.",
     "whether activations in 32 bits fit into memory",
     propose};
 

@@ -37,7 +37,7 @@ def step_ended(since):
     global _ended, _next, _pid, _skipped
     if _pid is None:
         _pid = os.getpid()
-        atexit.register(core.guarded("page faults")(_tell))
+        atexit.register(_tell)
         os.register_at_fork(after_in_parent=_forked)
     if _pid != os.getpid():
         return
@@ -56,6 +56,7 @@ def _forked():
     _skipped = AFTER_FORK
 
 
+@core.guarded("page faults")
 def _tell():
     global _cost_ns
     if _pid != os.getpid() or not _steps:
