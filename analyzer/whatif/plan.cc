@@ -37,7 +37,9 @@ std::vector<PredictedGain> plan(const Predictor& predictor, const std::vector<Re
   std::vector<ProposedFix> open;
   for (const ReplayedFix& one : all) {
     if (!one.applies() || !one.is_real()) continue;
-    const bool likely = !one.fix->changes_training && one.proposal.certainty >= kLikely;
+    // What alone makes steps longer by its whole interval would gain beside another one by two formulas on top of each other.
+    const bool harms = one.gain(predictor).high < 0;
+    const bool likely = !one.fix->changes_training && one.proposal.certainty >= kLikely && !harms;
     // What gains nothing apart may gain much beside another one: a batch that is made on the training thread is better made
     // fast.
     if (is_advised(findings, *one.fix) || (likely && stands_out(predictor, one)))

@@ -10,6 +10,7 @@
 #include "analyzer/report/formats.h"
 #include "analyzer/whatif/best_order.h"
 #include "analyzer/whatif/predict_findings.h"
+#include "analyzer/whatif/replayed_fixes.h"
 #include "tests/analyzer/text_run.h"
 
 namespace headway::analyzer {
@@ -59,6 +60,18 @@ TEST_CASE(
     CHECK(run.analysis.plan[i].step < run.analysis.plan[i - 1].step);
   CHECK(run.analysis.plan.back().share > run.analysis.findings.front().predicted->share);
   CHECK(plan_lines(run.analysis).size() == run.analysis.plan.size());
+}
+
+TEST_CASE("what makes steps longer alone is part of no plan, though it gains beside another fix") {
+  const TextRun run = run_of("12ms");
+  const Predictor predictor(run.trace, run.analysis);
+  std::vector<ReplayedFix> all = replay_fixes(predictor);
+  CHECK(has(plan(predictor, all, {}), "cuda-graph"));
+  const auto graph =
+      std::ranges::find(all, "cuda-graph", [](const ReplayedFix& one) { return one.fix->id; });
+  REQUIRE(graph != all.end());
+  graph->prediction.gain_ns = {-3e6, -1e6};
+  CHECK(!has(plan(predictor, all, {}), "cuda-graph"));
 }
 
 TEST_CASE("a healthy run has no plan") {
