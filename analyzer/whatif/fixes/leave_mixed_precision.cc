@@ -154,9 +154,9 @@ const Fix kLeaveMixedPrecision{
     0.4,
     "--precision tf32",
     "Casts and the scaling of the loss disappear, launches included. A 16-bit matrix kernel takes "
-    "longer by what its arithmetic at the 32-bit rate (TF32 where the device has it) or twice its "
-    "bytes need more. 16-bit activation kernels take twice as long, softmax 1.5 times. Update and "
-    "gradient exchange stay.",
+    "longer: its arithmetic runs at the 32-bit rate (TF32 where the device has it), and its bytes "
+    "double. 16-bit activation kernels take twice as long, softmax 1.5 times. Update and gradient "
+    "exchange stay.",
     "whether activations in 32 bits fit into memory",
     propose};
 

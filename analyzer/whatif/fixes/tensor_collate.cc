@@ -2,10 +2,17 @@
 // Samples are put together as tensors, as PyTorch's own collate function does: one copy for each field of the batch.
 #include <fmt/format.h>
 
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/hand_over.h"
 #include "common/format.h"
+#include "common/statistics.h"
 
 namespace headway::analyzer {
 namespace {
@@ -18,6 +25,50 @@ constexpr double kNsPerSample = 1.5e3;
 constexpr double kWorthIt = 3;
 /// A function of the program's own may do more than putting together: padding, masks, mixing of samples.
 constexpr double kOnlyPutsTogether = 0.6;
+
+/// Python's lock is handed over after 5 ms (sys.getswitchinterval()). A worker's thread that sends a finished batch waits as long
+/// for the one that puts the next batch together in Python.
+constexpr double kSwitchIntervalNs = 5e6;
+constexpr double kAboutAsLong = 0.8;
+constexpr std::size_t kFewest = 8;
+
+/// How long batches that were ready took to arrive, ns; nothing where few were.
+std::optional<double> arrival_when_ready(const trace::Trace& trace) {
+  std::map<std::int64_t, TimeNs> made;
+  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{r});
+    if (info && info->kind == trace::RangeKind::kBatch && info->batch >= 0)
+      made[info->batch] = trace.ranges.end[r];
+  }
+  std::vector<double> waits;
+  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{r});
+    if (!info || info->kind != trace::RangeKind::kInputWait) continue;
+    const auto its = made.find(info->batch);
+    const Interval wait = trace.ranges.interval(trace::RangeId{r});
+    if (its != made.end() && its->second < wait.begin)
+      waits.push_back(static_cast<double>(wait.length().ns));
+  }
+  if (waits.size() < kFewest) return std::nullopt;
+  return median(std::move(waits));
+}
+
+/// Ready batches arrive at once where the worker no longer keeps Python's lock for so long.
+void send_at_once(const Predictor& predictor, DurationNs collate_now, DurationNs collate_then,
+                  Scenario& scenario) {
+  if (static_cast<double>(collate_now.ns) < kSwitchIntervalNs) return;
+  const std::optional<double> now = arrival_when_ready(predictor.trace());
+  if (!now || *now < kAboutAsLong * kSwitchIntervalNs) return;
+  constexpr double kBusy = 1;
+  const DurationNs sent = hand_over(rule_context(predictor), kBusy) + collate_then;
+  const double left = static_cast<double>(sent.ns) / *now;
+  if (sent.ns <= 0 || left >= 1) return;
+  for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
+    const Part& part = predictor.parts()[p];
+    const bool waits = part.kind == Part::Kind::kDelay && part.time_class == TimeClass::kInputOther;
+    if (waits) scenario.scale(PartId::from(p), left);
+  }
+}
 
 Proposal propose(const Predictor& predictor) {
   const trace::Trace& trace = predictor.trace();
@@ -37,21 +88,27 @@ Proposal propose(const Predictor& predictor) {
     return not_here(times);
   Proposal proposal{true, times, {}};
   scale_stage(predictor, trace::RangeKind::kCollate, ratio(plain, now), proposal.scenario);
+  Scenario as_late = proposal.scenario;
+  send_at_once(predictor, now, plain, proposal.scenario);
+  if (!proposal.scenario.factor.empty() && proposal.scenario.factor != as_late.factor)
+    proposal.otherwise.push_back(std::move(as_late));
   proposal.certainty = kOnlyPutsTogether;
   return proposal;
 }
 
 }  // namespace
 
-const Fix kTensorCollate{"tensor-collate",
-                         "Collate batches as tensors",
-                         "input-bound, workers-starved",
-                         FixKind::kModelled,
-                         0.2,
-                         "",
-                         "Collation takes the time of torch.stack(): 0.33 ns per byte, 15 µs per "
-                         "tensor and 1.5 µs per sample and tensor.",
-                         "other work in the collate function",
-                         propose};
+const Fix kTensorCollate{
+    "tensor-collate",
+    "Collate batches as tensors",
+    "input-bound, workers-starved",
+    FixKind::kModelled,
+    0.2,
+    "",
+    "Collation takes the time of torch.stack(): 0.33 ns per byte, 15 µs per "
+    "tensor and 1.5 µs per sample and tensor. Ready batches that took 4 ms or more "
+    "to arrive, as the worker kept Python's lock, arrive at once.",
+    "other work in the collate function",
+    propose};
 
 }  // namespace headway::analyzer

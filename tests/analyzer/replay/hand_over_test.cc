@@ -122,6 +122,46 @@ TEST_CASE("workers that PyTorch keeps are not kept once more") {
   CHECK_FALSE(applies("num_workers=1 batch_size=4 persistent_workers=True samples=400"));
 }
 
+/// Steps of 16 ms in PyTorch: taking a batch that was ready, which takes so long, then computing. The worker decodes for 4 ms and
+/// puts together for 6.
+trace::Trace collating(std::int64_t taking_ns) {
+  test::TraceBuilder builder;
+  builder.setting("DataLoader", "num_workers=1 batch_size=4 samples=400");
+  builder.setting("DataLoader.batch_tensors", "3");
+  builder.setting("DataLoader.batch_bytes", "40000");
+  std::int64_t now = 100 * kMs;
+  for (int i = 0; i < kSteps; ++i) {
+    const std::int64_t made = now - 15 * kMs;
+    builder.range(2, "batch", made, made + 10 * kMs,
+                  {.kind = trace::RangeKind::kBatch, .batch = i});
+    builder.range(2, "decode", made, made + 4 * kMs,
+                  {.kind = trace::RangeKind::kDecode, .batch = i});
+    builder.range(2, "collate", made + 4 * kMs, made + 10 * kMs,
+                  {.kind = trace::RangeKind::kCollate, .batch = i});
+    builder.range(1, "step", now, now + 16 * kMs, {.kind = trace::RangeKind::kStep, .op = i});
+    builder.range(1, "next", now, now + taking_ns,
+                  {.kind = trace::RangeKind::kInputWait, .batch = i});
+    builder.range(1, "forward", now + taking_ns, now + 15 * kMs,
+                  {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kForward});
+    builder.range(1, "Optimizer.step#SGD.step", now + 15 * kMs, now + 16 * kMs,
+                  {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kUpdate});
+    now += 16 * kMs;
+  }
+  return builder.load();
+}
+
+TEST_CASE("a worker that puts batches together in Python sends ready ones 5 ms late") {
+  const auto gain = [](std::int64_t taking_ns) {
+    const trace::Trace trace = collating(taking_ns);
+    const Analysis analysis = analyze(trace);
+    const Predictor predictor(trace, analysis);
+    const auto recorded = static_cast<double>(predictor.baseline().recorded.ns) / 1e6;
+    return recorded - step_ms(predictor, "tensor-collate");
+  };
+  CHECK(gain(54 * kMs / 10) > 2);
+  CHECK(gain(2 * kMs) < 0.5);
+}
+
 /// Steps of 40 ms in PyTorch that sleep for 34 making a batch of three tensors, on two processors that are as busy as
 /// `cpu` says, in %; or in a framework that nothing names.
 trace::Trace sleeping(double cpu, bool pytorch = true) {
