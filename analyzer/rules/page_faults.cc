@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
@@ -64,7 +65,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
                        "PyTorch hook.");
   const PageFaults& faults = worst->faults;
   const std::string time = of_step(context, faults.time, context.step);
-  const std::string count = fmt::format("{:.0f} page faults in each step", faults.per_step);
+  const std::string count =
+      fmt::format("{} page faults in each step", format_count(std::llround(faults.per_step)));
   if (ratio(faults.time, context.step) < kFindingShare)
     return fine(rule, fmt::format("{} take {}.", count, time));
   Finding finding = found(rule, faults.time, context);

@@ -57,7 +57,7 @@ def main():
             errors.append(abs(predicted - done))
             inside += low <= done <= high
             rows += 1
-            print(f"{before / 1e6:8.2f}   {fix['text'].split('faults, ')[1].split()[0]:>8}           {predicted:7.1%} ({low:.1%} to {high:.1%})   {done:7.1%}   {predicted - done:+.1%}")
+            print(f"{before / 1e6:8.2f}   {fix['text'].split('faults, ')[1].split(' in ')[0]:>8}           {predicted:7.1%} ({low:.1%} to {high:.1%})   {done:7.1%}   {predicted - done:+.1%}")
     if rows:
         print(f"{rows} programs with page faults: error median {statistics.median(errors):.1%}, largest {max(errors):.1%} of the step; {inside} inside the interval")
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "analyzer/evidence/page_faults.h"
@@ -64,8 +65,8 @@ Proposal propose(const Predictor& predictor) {
     return not_here("hardly any page faults in a step");
   const double by = time / per_step;
   Proposal proposal{true,
-                    fmt::format("the training thread has no page faults, {:.0f} in each step now",
-                                faults->per_step),
+                    fmt::format("the training thread has no page faults, {} in each step now",
+                                format_count(std::llround(faults->per_step))),
                     shortened(work, by)};
   for (const double share : {kLeastOfFaultTime, kMostOfFaultTime})
     proposal.otherwise.push_back(shortened(work, share * by));
