@@ -9,7 +9,7 @@ namespace headway::analyzer {
 namespace {
 
 constexpr std::string_view kSetting = "page_faults";
-/// A fault between products takes longer than one of many in a row, which the hook measured: eight programs, 1.1 to 1.4 times
+/// A fault between products takes longer than one of many in a row, which the hook measured: some 1.1 to 1.4 times
 /// (docs/design/0086-page-faults.md).
 constexpr double kAmongOtherWork = 1.25;
 

@@ -96,11 +96,11 @@ ByCalls by_calls_at_places(const trace::Trace& trace, TimeNs since, int places) 
   }
   ByCalls result;
   if (opens.empty() || reads.empty()) return result;
-  result.request = median(std::move(opens));
+  result.request = median(opens);
   std::vector<double> rates;
   for (const auto& [served, bytes] : reads)
     rates.push_back(std::max(0.0, served - *result.request) / static_cast<double>(bytes));
-  result.ns_per_byte = median(std::move(rates));
+  result.ns_per_byte = median(rates);
   return result;
 }
 

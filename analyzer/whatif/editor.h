@@ -110,6 +110,18 @@ void scale_input(const Predictor& predictor, double by, Scenario& scenario);
 /// kernels.
 DurationNs shortest_kernel(const trace::DeviceOps& ops);
 
+/// Calls `visit(op)` for the kernels of the forward and backward passes.
+template <class Visit>
+void for_each_kernel_of_passes(const Predictor& predictor, Visit visit) {
+  const trace::DeviceOps& ops = predictor.trace().device_ops;
+  const Attribution& attribution = predictor.analysis().attribution;
+  for (std::uint32_t i = 0; i < ops.size(); ++i)
+    if (ops.kind[i] == trace::DeviceOpKind::kKernel &&
+        attribution.phase_of[i] != trace::Phase::kUpdate &&
+        attribution.class_of[i] != TimeClass::kCommTransfer)
+      visit(trace::DeviceOpId{i});
+}
+
 /// Mean per steady step of a sum over the device ops that start in those steps.
 template <class Measure>
 DurationNs per_step(const Predictor& predictor, Measure measure) {

@@ -170,6 +170,14 @@ DurationNs most_gained(const Predictor& predictor, const Finding& finding) {
   return most;
 }
 
+/// Whether all that is advised changes what is learnt.
+bool trains_otherwise(const Finding& finding) {
+  return !finding.fixes.empty() &&
+         std::ranges::all_of(finding.fixes, [](const PredictedGain& gain) {
+           return find_fix(gain.fix)->changes_training;
+         });
+}
+
 /// What the cause costs, but no more than the intervals of what mends it hold: a step without padding is no step without what
 /// computes on it, and one in which nothing takes time that a larger batch makes cheaper is none.
 void set_recoverable(const Predictor& predictor, DurationNs ceiling, Finding& finding) {
@@ -180,13 +188,9 @@ void set_recoverable(const Predictor& predictor, DurationNs ceiling, Finding& fi
   });
   if (can_be_made && !finding.fixes.empty()) {
     double highest = 0;
-    bool trains_otherwise = true;
-    for (const PredictedGain& gain : finding.fixes) {
-      highest = std::max(highest, gain.high);
-      trains_otherwise &= find_fix(gain.fix)->changes_training;
-    }
+    for (const PredictedGain& gain : finding.fixes) highest = std::max(highest, gain.high);
     const DurationNs held{std::llround(highest * static_cast<double>(step.ns))};
-    most = trains_otherwise ? held : std::min(most, held);
+    most = trains_otherwise(finding) ? held : std::min(most, held);
   }
   most = std::max(most, most_gained(predictor, finding));
   finding.recoverable_per_step = std::min(most, step);
@@ -301,14 +305,6 @@ void group(const Predictor& predictor, std::vector<Finding>& findings,
       lead.worth = std::max(lead.worth, other.worth);
     }
   }
-}
-
-/// Whether all that is advised changes what is learnt.
-bool trains_otherwise(const Finding& finding) {
-  return !finding.fixes.empty() &&
-         std::ranges::all_of(finding.fixes, [](const PredictedGain& gain) {
-           return find_fix(gain.fix)->changes_training;
-         });
 }
 
 /// What the slowest rank does is found on that rank, too; why it matters is that all others wait. Where no

@@ -86,27 +86,21 @@ class Halving {
 /// Kernels take what 16 bits leave of them, and casts go away.
 Editor halve(const Predictor& predictor, const DeviceLimits& limits, bool stored,
              SmallProduct held_by) {
-  const Trace& trace = predictor.trace();
-  const Attribution& attribution = predictor.analysis().attribution;
-  const DurationNs least = shortest_kernel(trace.device_ops);
+  const DeviceOps& ops = predictor.trace().device_ops;
+  const DurationNs least = shortest_kernel(ops);
   const Halving halving(predictor, limits, stored, held_by);
   Editor editor(predictor);
-  for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
-    const DeviceOpId op{i};
-    if (trace.device_ops.kind[i] != DeviceOpKind::kKernel ||
-        attribution.phase_of[i] == Phase::kUpdate ||
-        attribution.class_of[i] == TimeClass::kCommTransfer)
-      continue;
+  for_each_kernel_of_passes(predictor, [&](DeviceOpId op) {
     if (predictor.kernels().of(op).family == KernelFamily::kCast) {
       editor.drop_op(op);
-      continue;
+      return;
     }
     const double left = std::min(1.0, halving.share_left(op));
-    const DurationNs now = trace.device_ops.interval(op).length();
-    if (left >= 1 || now <= least) continue;
+    const DurationNs now = ops.interval(op).length();
+    if (left >= 1 || now <= least) return;
     editor.set_op(
         op, least + DurationNs{std::llround(left * static_cast<double>((now - least).ns))}, true);
-  }
+  });
   return editor;
 }
 

@@ -88,30 +88,24 @@ struct Widened {
 Widened widen(const Predictor& predictor, const DeviceLimits& limits, SmallProduct held_by,
               bool unnamed) {
   const Trace& trace = predictor.trace();
-  const Attribution& attribution = predictor.analysis().attribution;
   const Points& points = predictor.program().graph().points();
   const DurationNs least = shortest_kernel(trace.device_ops);
   const Widening widening(predictor, limits);
   Editor editor(predictor);
   Widened widened;
-  for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
-    const DeviceOpId op{i};
-    if (trace.device_ops.kind[i] != DeviceOpKind::kKernel ||
-        attribution.phase_of[i] == Phase::kUpdate ||
-        attribution.class_of[i] == TimeClass::kCommTransfer)
-      continue;
+  for_each_kernel_of_passes(predictor, [&](DeviceOpId op) {
     if (predictor.kernels().of(op).family == KernelFamily::kCast) {
       editor.drop_op(op);
       ++widened.saved;
-      continue;
+      return;
     }
     const DurationNs now = trace.device_ops.interval(op).length();
-    if (now <= least) continue;
+    if (now <= least) return;
     const auto working = static_cast<double>((now - least).ns);
     const double then = widening.working(op, working, held_by, unnamed);
     if (then != working)
       editor.set_duration(points.task(op), least + DurationNs{std::llround(then)}, true);
-  }
+  });
   widened.saved += drop_loss_scaling(trace, editor);
   widened.scenario = editor.take();
   return widened;

@@ -50,7 +50,7 @@ std::optional<double> arrival_when_ready(const trace::Trace& trace) {
       waits.push_back(static_cast<double>(wait.length().ns));
   }
   if (waits.size() < kFewest) return std::nullopt;
-  return median(std::move(waits));
+  return median(waits);
 }
 
 /// Ready batches arrive at once where the worker no longer keeps Python's lock for so long.
