@@ -35,6 +35,18 @@ def name(text):
     return handle
 
 
+class Names(dict):
+    """The numbers of names that a class has a part in: {class: number}."""
+
+    def __init__(self, pattern):
+        super().__init__()
+        self.pattern = pattern
+
+    def __missing__(self, kind):
+        handle = self[kind] = name(self.pattern % kind.__name__)
+        return handle
+
+
 def tell(setting, value):
     """Puts a setting of the run into the trace."""
     nvtx.setting(str(setting), str(value))

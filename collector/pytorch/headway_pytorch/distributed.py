@@ -70,7 +70,7 @@ def _after_init(token, error, result):
     _on_host = True
     for attribute in _COLLECTIVES:
         text = name("c10d::" + attribute.lstrip("_"))
-        _wrap_all(dist, attribute, _before_collective(text), _after_collective)
+        _wrap_all(dist, attribute, _before_collective(text), nvtx.pop_to)
     parallel = sys.modules.get("torch.nn.parallel")
     replica = getattr(parallel, "DistributedDataParallel", None)
     if replica is not None:
@@ -79,14 +79,9 @@ def _after_init(token, error, result):
 
 def _before_collective(text):
     def before(args, kwargs):
-        nvtx.push(text, PHASE, COMMUNICATION)
-        return nvtx.open_ranges()
+        return nvtx.push(text, PHASE, COMMUNICATION)
 
     return before
-
-
-def _after_collective(depth, error, result):
-    nvtx.pop_to(depth - 1)
 
 
 def _after_replica(token, error, result):

@@ -2,6 +2,7 @@
 """Ranges around what a DataLoader does: the training thread's waits, and, in whichever process makes
 them, batches with their stages. Attached once torch.utils.data is imported."""
 import os
+import sys
 import threading
 import weakref
 
@@ -132,14 +133,14 @@ def _count_padding(batch):
 
 def _before_iter(args, kwargs):
     """A pass over the loader begins. Workers that live on have an iterator already."""
-    nvtx.push(name("DataLoader.__iter__"), PHASE, INPUT)
-    return args[0], getattr(args[0], "_iterator", None), nvtx.open_ranges()
+    before = nvtx.push(name("DataLoader.__iter__"), PHASE, INPUT)
+    return args[0], getattr(args[0], "_iterator", None), before
 
 
 def _after_iter(token, error, iterator):
-    loader, before, depth = token
-    nvtx.pop_to(depth - 1)
-    if not error and before is not None and iterator is before and loader in _of_loader:
+    loader, living, before = token
+    nvtx.pop_to(before)
+    if not error and living is not None and iterator is living and loader in _of_loader:
         _of_loader[loader].restart()
 
 
@@ -156,8 +157,7 @@ def _before_making(args, kwargs):
         loader.collate_fn = stages.CollateWrapper(saved[0])
         if loading.workers:
             loader.worker_init_fn = stages.WorkerInitWrapper(saved[1], plan)
-        nvtx.push(name("DataLoader._get_iterator"), PHASE, INPUT)
-        return loader, loading, saved, nvtx.open_ranges()
+        return loader, loading, saved, nvtx.push(name("DataLoader._get_iterator"), PHASE, INPUT)
     except BaseException:
         loader.collate_fn, loader.worker_init_fn = saved
         _lock.release()
@@ -165,10 +165,10 @@ def _before_making(args, kwargs):
 
 
 def _after_making(token, error, iterator):
-    loader, loading, saved, depth = token
+    loader, loading, saved, before = token
     try:
         loader.collate_fn, loader.worker_init_fn = saved
-        nvtx.pop_to(depth - 1)
+        nvtx.pop_to(before)
     finally:
         _lock.release()
     if error:
@@ -180,39 +180,33 @@ def _after_making(token, error, iterator):
             break
 
 
+_next_names = core.Names("enumerate(DataLoader)#%s.__next__")  # PyTorch's own name for it, which its profiler shows
+
+
 def _before_next(args, kwargs):
     iterator = args[0]
     loading = _loadings.get(iterator)
     over = loading is not None and loading.is_over()
-    steps.fetch_begins(iterator, _data_torch().is_grad_enabled(), over)
-    batch = -1 if loading is None or over else loading.batch()
+    steps.fetch_begins(iterator, sys.modules["torch"].is_grad_enabled(), over)
     if over:  # nothing to wait for: the iterator ends, and its workers with it
-        nvtx.push(name("DataLoader shutdown"), PHASE, INPUT)
-    else:  # PyTorch's own name for it, which its profiler shows
-        text = "enumerate(DataLoader)#%s.__next__" % type(iterator).__name__
-        nvtx.push(name(text), INPUT_WAIT, INPUT, batch)
-    depth = nvtx.open_ranges()
-    if loading is not None and not loading.workers and not over:
+        return loading, nvtx.push(name("DataLoader shutdown"), PHASE, INPUT)
+    batch = -1 if loading is None else loading.batch()
+    before = nvtx.push(_next_names[type(iterator)], INPUT_WAIT, INPUT, batch)
+    if loading is not None and not loading.workers:
         stages.begin_here(batch, loading.in_memory, loading.yielded > 0)
-    return loading, depth
+    return loading, before
 
 
 def _after_next(token, error, result):
-    loading, depth = token
+    loading, before = token
     stages.end_here()
-    nvtx.pop_to(depth - 1)
+    nvtx.pop_to(before)
     if error:
         steps.fetch_failed()
     elif loading is not None:
         loading.yielded += 1
         _describe_batch(result)
         _count_padding(result)
-
-
-def _data_torch():
-    import torch
-
-    return torch
 
 
 def _new_lock():

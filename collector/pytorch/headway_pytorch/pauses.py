@@ -32,16 +32,15 @@ def attach_savers(part, module):
 
 def _before(label):
     def before(args, kwargs):
-        nvtx.push(name(label), OTHER)
         kwargs = kwargs or {}
-        return nvtx.open_ranges(), args[1] if len(args) > 1 else kwargs.get("f", kwargs.get("filename"))
+        return nvtx.push(name(label), OTHER), args[1] if len(args) > 1 else kwargs.get("f", kwargs.get("filename"))
 
     return before
 
 
 def _after_save(token, error, result):
     depth, file = token
-    nvtx.pop_to(depth - 1)
+    nvtx.pop_to(depth)
     if not error:
         _tell_bytes(file)
 
@@ -69,10 +68,9 @@ def _collects(phase, info):
     if info.get("generation") != _OLDEST:
         return
     if phase == "start":
-        nvtx.push(name("garbage collection"), OTHER)
-        _collection = nvtx.open_ranges()
+        _collection = nvtx.push(name("garbage collection"), OTHER)
     elif _collection is not None:
-        nvtx.pop_to(_collection - 1)
+        nvtx.pop_to(_collection)
         _collection = None
 
 

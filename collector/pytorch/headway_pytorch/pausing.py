@@ -15,6 +15,8 @@ _paused = False
 def step_begins(number):
     """The step of this number begins, on any thread; those before it have ended."""
     global _paused
+    if not _paused and (len(_spans) == COUNT or number != FIRST + EVERY * len(_spans)):
+        return
     if threading.current_thread() is not threading.main_thread():
         return
     if _paused:
@@ -22,7 +24,7 @@ def step_begins(number):
             nvtx.pause_cuda(False)
             _paused = False
         return
-    if len(_spans) < COUNT and number == FIRST + EVERY * len(_spans) and nvtx.pause_cuda(True):
+    if nvtx.pause_cuda(True):
         _paused = True
         _spans.append((number, number + LENGTH - 1))
         core.tell("unrecorded_steps", " ".join("%d-%d" % span for span in _spans))

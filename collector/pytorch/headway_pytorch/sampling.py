@@ -8,7 +8,7 @@ import sys
 from headway_pytorch import core
 from headway_pytorch.core import nvtx
 
-_process = None  # that samples; a forked child begins anew
+started = False  # in this process; a forked child begins anew
 
 
 def _folders():
@@ -19,13 +19,21 @@ def _folders():
 
 
 def start():
-    global _process
-    if _process == os.getpid():
+    global started
+    if started:
         return
-    _process = os.getpid()
+    started = True
     if os.environ.get("HEADWAY_PYTORCH_SAMPLES") == "off":
         return
     core.guarded("samples")(_start)()
+
+
+def _forget():
+    global started
+    started = False
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 def _may_signal():

@@ -20,8 +20,8 @@ def number(base, epoch, workers, worker, made):
     return base + epoch * _EPOCHS + worker + made * workers
 
 
-class _Busy:
-    """How long the thread ran or waited for a processor, in nanoseconds: the rest it waited for data."""
+class _Delays:
+    """How long the thread waited for a processor so far, in nanoseconds."""
 
     def __init__(self):
         try:
@@ -30,13 +30,12 @@ class _Busy:
             self.file = -1
 
     def now_ns(self):
-        ran = time.thread_time_ns()  # the file's own figure lags by up to a tick
         if self.file >= 0:
             try:
-                return ran + int(os.pread(self.file, 64, 0).split()[1])
+                return int(os.pread(self.file, 64, 0).split()[1])
             except (OSError, ValueError, IndexError):
                 self.file = -1
-        return ran
+        return 0
 
 
 class _Making(threading.local):
@@ -52,41 +51,47 @@ class _Making(threading.local):
         self.reading = False
         self.decoding = False
         self.in_memory = False  # samples are tensors already: nothing is read or decoded
-        self.clock = None
+        self.delays = None
+        self.delayed = 0  # of delays, when it was read last
         self.draws = Draws()
 
     def begin(self, batch, alone=True):
         """`alone`: nothing but samples is made; a sampler draws where its first batch begins."""
         self.batch = batch
-        self.depth = nvtx.open_ranges()
-        nvtx.push(name("batch"), BATCH, INPUT, batch)
+        self.depth = nvtx.push(name("batch"), BATCH, INPUT, batch)
         nvtx.push(name("samples"), DECODE, INPUT, batch)
         self.reading = True
         self.decoding = False
-        if self.clock is None:
-            self.clock = _Busy()
-        if alone and not self.in_memory:
-            self.draws.begin()
+        if self.delays is None:
+            self.delays = _Delays()
+        if not self.in_memory:
+            if alone:
+                self.draws.begin()
+            self.delayed = self.delays.now_ns()
+            self.begin_stage()
+
+    def begin_stage(self):
         self.wall = time.monotonic_ns()
-        self.busy = self.clock.now_ns()
+        self.ran = time.thread_time_ns()  # the figure in the file of delays lags by up to a tick
 
     def end_stage(self, kind):
-        """What it was is known now: a thread that mostly waited was reading."""
-        wall, busy = self.wall, self.busy
-        self.wall = time.monotonic_ns()
-        self.busy = self.clock.now_ns()
+        """What it was is known now: a thread that neither ran nor waited for a processor, mostly, was reading. Samples may
+        be short; what is known to be computing must have waited longer than a tick."""
+        wall, ran = self.wall, self.ran
+        self.begin_stage()
         took = self.wall - wall
-        ran = self.busy - busy
-        # Samples may be short; what is known to be computing must have waited longer than a tick.
-        waited = took > 2 * ran and (kind == DECODE or took - ran > _TICKS_NS)
+        busy = self.ran - ran
+        if kind == DECODE or took - busy > _TICKS_NS:
+            delayed, self.delayed = self.delayed, self.delays.now_ns()
+            busy += self.delayed - delayed
+        waited = took > 2 * busy and (kind == DECODE or took - busy > _TICKS_NS)
         nvtx.pop_as(READ if waited else kind, INPUT, -1, self.batch)
 
     def end_samples(self):
         self.reading = False
         if self.in_memory:
-            self.wall = time.monotonic_ns()
-            self.busy = self.clock.now_ns()
             nvtx.pop_as(COLLATE, INPUT, -1, self.batch)
+            self.begin_stage()
         else:
             self.end_stage(DECODE)
         self.draws.end()
@@ -158,14 +163,13 @@ def begin_decoding():
     if not _making.reading or _making.decoding:
         return None
     _making.decoding = True
-    nvtx.push(name("decode"), DECODE, INPUT, _making.batch)
-    return nvtx.open_ranges()
+    return nvtx.push(name("decode"), DECODE, INPUT, _making.batch)
 
 
-def end_decoding(depth):
-    if depth is not None:
+def end_decoding(before):
+    if before is not None:
         _making.decoding = False
-        nvtx.pop_to(depth - 1)
+        nvtx.pop_to(before)
 
 
 # ---- collate

@@ -30,13 +30,12 @@ class _Cycle:
         self.by_mode = False  # opened by model.eval(): what follows may still turn out to train
         self.evaluation = None  # a range that model.eval() opened inside
         self.source = None  # the iterator of the latest fetch, weakly
-        self.depth = nvtx.open_ranges()
         self.calls = nvtx.outermost_calls()
         self.faults = faults.now()
         if trains:
-            nvtx.push(name("step"), STEP)
+            self.depth = nvtx.push(name("step"), STEP)
         else:
-            nvtx.push(name("evaluation batch"), PHASE, EVALUATION)
+            self.depth = nvtx.push(name("evaluation batch"), PHASE, EVALUATION)
         if by_update:  # the gradient mode tells: an evaluation may lie in it
             nvtx.set_phase(NO_PHASE)
         else:
@@ -53,6 +52,7 @@ class _Thread(threading.local):
         self.optimizers = set()
         self.anchor = None  # the optimizer that was seen last for the first time
         self.fetches = 0
+        self.source = None  # the iterator of the latest fetch, weakly
         self.reads_ahead = False  # the loop asks for a batch before it uses the one before
         self.between = None  # an evaluation that model.eval() opened after an epoch
 
@@ -96,7 +96,7 @@ def _close():
 
 def _open(trains, by_update=False):
     _thread.cycle = _Cycle(trains, by_update)
-    if threading.current_thread() is threading.main_thread():
+    if not sampling.started and threading.current_thread() is threading.main_thread():
         sampling.start()
 
 
@@ -122,7 +122,9 @@ def fetch_begins(iterator, trains, is_last):
         if is_last:
             return
         _open(trains)
-    _thread.cycle.source = weakref.ref(iterator, _source_gone(threading.get_ident()))
+    if _thread.source is None or _thread.source() is not iterator:
+        _thread.source = weakref.ref(iterator, _source_gone(threading.get_ident()))
+    _thread.cycle.source = _thread.source
 
 
 def fetch_failed():
@@ -164,8 +166,7 @@ class _Evaluation:
 
     def __init__(self):
         self.calls = nvtx.outermost_calls()
-        nvtx.push(name("evaluation"), PHASE, EVALUATION)
-        self.depth = nvtx.open_ranges()
+        self.depth = nvtx.push(name("evaluation"), PHASE, EVALUATION) + 1
         self.phase = nvtx.set_phase(EVALUATION)
 
     def end(self, trains_after_all):

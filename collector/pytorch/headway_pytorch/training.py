@@ -5,7 +5,7 @@ import threading
 import weakref
 
 from headway_pytorch import core, distributed, pauses, steps
-from headway_pytorch.core import BACKWARD, OTHER, PHASE, UPDATE, guarded, name, nvtx
+from headway_pytorch.core import OTHER, PHASE, UPDATE, guarded, name, nvtx
 
 _names = {}  # id of a module -> handle of its range's name; read by nvtx.ModuleCall
 _alive = {}  # id of a module -> weak reference that removes it from _names and _outermost
@@ -106,16 +106,15 @@ def _attach_modes():
 
 def _before_backward(args, kwargs):
     steps.backward_begins()
-    nvtx.push(name("backward"), PHASE, BACKWARD)
+    token = nvtx.enter_backward(name("backward"))
     tensors = args[0] if args else (kwargs or {}).get("tensors")
-    return nvtx.open_ranges(), nvtx.enter_backward(), distributed.backward_begins(tensors)
+    return token, distributed.backward_begins(tensors)
 
 
 def _after_backward(token, error, result):
-    depth, phase, waits = token
+    opened, waits = token
     distributed.backward_ends(waits)
-    nvtx.leave_backward(phase)
-    nvtx.pop_to(depth - 1)
+    nvtx.leave_backward(opened)
     if _closures:
         _closure_ends()
 
@@ -136,20 +135,29 @@ def _attach_backward():
 
 
 _closures = []  # steps that have yet to compute their gradients
+_step_names = core.Names("Optimizer.step#%s.step")
+_zero_grad_names = core.Names("Optimizer.zero_grad#%s.zero_grad")
 
 
 class _Step:
-    """An optimizer at work, and where its range is among those that are open."""
+    """An optimizer at work, and how many ranges were open before its own, if that is open."""
+
+    __slots__ = ("optimizer", "thread", "before", "pushed")
 
     def __init__(self, optimizer):
         self.optimizer = optimizer
+        self.thread = None
+        self.before = None
+        self.pushed = False
+
+    def wait_for_closure(self):
         self.thread = threading.get_ident()
         self.before = nvtx.open_ranges()
-        self.depth = None
+        _closures.append(self)
 
     def push(self):
-        nvtx.push(name("Optimizer.step#%s.step" % type(self.optimizer).__name__), PHASE, UPDATE)
-        self.depth = nvtx.open_ranges()
+        self.before = nvtx.push(_step_names[type(self.optimizer)], PHASE, UPDATE)
+        self.pushed = True
 
 
 _described = weakref.WeakSet()
@@ -158,8 +166,6 @@ _described = weakref.WeakSet()
 @guarded("optimizer flags")
 def _describe(optimizer):
     """Once: how it is implemented, and how much it updates."""
-    if optimizer in _described:
-        return
     tensors = [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
     if not tensors:  # a closure is yet to compute gradients
         return
@@ -175,13 +181,15 @@ def _describe(optimizer):
 
 def _before_step(args, kwargs):
     """What a closure does beside its passes is no update: frameworks run a whole batch in it."""
-    token = _Step(args[0])
-    _describe(args[0])
+    optimizer = args[0]
+    token = _Step(optimizer)
+    if optimizer not in _described:
+        _describe(optimizer)
     closure = args[1] if len(args) > 1 else (kwargs or {}).get("closure")
     if closure is None:
         token.push()
     else:
-        _closures.append(token)
+        token.wait_for_closure()
     return token
 
 
@@ -195,26 +203,17 @@ def _closure_ends():
 
 
 def _after_step(token, error, result):
-    if token in _closures:
+    if _closures and token in _closures:
         _closures.remove(token)
-    if token.depth is not None:
-        nvtx.pop_to(token.depth - 1)
+    if token.pushed:
+        nvtx.pop_to(token.before)
     if not error:
         steps.updated(token.optimizer)
 
 
-def _before_zero_grad(args, kwargs):
-    nvtx.push(name("Optimizer.zero_grad#%s.zero_grad" % type(args[0]).__name__), PHASE, UPDATE)
-    return nvtx.open_ranges()
-
-
-def _after_zero_grad(depth, error, result):
-    nvtx.pop_to(depth - 1)
-
-
 def _attach_optimizers():
     optimizer = _torch.optim.Optimizer
-    core.wrap(optimizer, "zero_grad", _before_zero_grad, _after_zero_grad, "zero_grad")
+    core.wrap(optimizer, "zero_grad", nvtx.Push(_zero_grad_names, PHASE, UPDATE), nvtx.pop_to, "zero_grad")
     hooks = importlib.import_module("torch.optim.optimizer")  # not an attribute in all versions
     if hasattr(hooks, "register_optimizer_step_post_hook"):
         _attach_step_hooks(hooks)
@@ -292,20 +291,19 @@ def _before_compile(args, kwargs):
         _make_way()
 
 
-_compiling = []  # how deep the ranges are
+_compiling = []  # how many ranges were open before
 
 
 @guarded("compile")
 def _compile_begins(*_):
-    nvtx.push(name("torch.compile"), OTHER)
-    _compiling.append(nvtx.open_ranges())
+    _compiling.append(nvtx.push(name("torch.compile"), OTHER))
 
 
 @guarded("compile")
 def _compile_ends(*_):
     if not _compiling:
         return
-    nvtx.pop_to(_compiling.pop() - 1)
+    nvtx.pop_to(_compiling.pop())
     counters = importlib.import_module("torch._dynamo.utils").counters
     breaks = sum(counters["graph_break"].values())
     core.tell("torch.compile", "graphs=%d graph_breaks=%d" % (counters["stats"]["unique_graphs"], breaks))

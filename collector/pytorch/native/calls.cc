@@ -194,13 +194,36 @@ PyObject* module_call(PyObject* object, PyObject* arguments, PyObject* keywords)
   return result;
 }
 
+/// Of Push: what it needs lies in the first three slots.
+PyObject* push_range(PyObject* object, PyObject* arguments, PyObject*) {
+  Caller* self = caller(object);
+  PyObject* call_arguments = PyTuple_Size(arguments) > 0 ? PyTuple_GetItem(arguments, 0) : nullptr;
+  if (!self->slots[0] || !call_arguments || !PyTuple_Check(call_arguments) ||
+      PyTuple_Size(call_arguments) == 0) {
+    PyErr_Clear();
+    return not_ready();
+  }
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(PyTuple_GetItem(call_arguments, 0)));
+  PyObject* found = PyObject_GetItem(self->slots[0], type);
+  if (!found) return nullptr;
+  auto* name = static_cast<nvtxStringHandle_t>(PyLong_AsVoidPtr(found));
+  Py_DECREF(found);
+  RangePayload payload;
+  payload.kind = static_cast<std::uint32_t>(PyLong_AsUnsignedLong(self->slots[1]));
+  payload.phase = static_cast<std::uint32_t>(PyLong_AsUnsignedLong(self->slots[2]));
+  if (PyErr_Occurred()) return nullptr;
+  const std::int32_t before = this_thread().open;
+  Nvtx::push(name, payload);
+  return PyLong_FromLong(before);
+}
+
 int init(PyObject* object, PyObject* arguments, PyObject*) {
   PyObject* values[5] = {};
   Py_ssize_t count = PyTuple_Size(arguments);
-  if (count != 4 && count != 5) {
+  if (count < 3 || count > 5) {
     PyErr_SetString(PyExc_TypeError,
-                    "Call(fn, before, after, failed) or ModuleCall(fn, names, "
-                    "resolve, grad_enabled, failed)");
+                    "Call(fn, before, after, failed), ModuleCall(fn, names, resolve, grad_enabled, "
+                    "failed) or Push(names, kind, phase)");
     return -1;
   }
   for (Py_ssize_t i = 0; i < count; ++i) values[i] = PyTuple_GetItem(arguments, i);
@@ -259,7 +282,8 @@ bool add_call_types(PyObject* module) {
   g_method_type = PyObject_GetAttrString(types, "MethodType");
   Py_DECREF(types);
   return g_method_type && add_type(module, "Call", "_headway_nvtx.Call", call) &&
-         add_type(module, "ModuleCall", "_headway_nvtx.ModuleCall", module_call);
+         add_type(module, "ModuleCall", "_headway_nvtx.ModuleCall", module_call) &&
+         add_type(module, "Push", "_headway_nvtx.Push", push_range);
 }
 
 }  // namespace headway::pytorch

@@ -41,13 +41,14 @@ PyObject* push(PyObject*, PyObject* arguments) {
   payload.step = step;
   payload.sequence = sequence;
   payload.op = op;
+  Thread& thread = this_thread();
+  const std::int32_t before = thread.open;
   Nvtx::push(handle_of(name), payload);
   // Steps and evaluations hold whatever the program does; other ranges say what that is.
-  Thread& thread = this_thread();
   const bool contains = kind == static_cast<unsigned int>(RangeKind::kStep) ||
                         phase == static_cast<unsigned int>(Phase::kEvaluation);
   if (contains && thread.containers == thread.open - 1) thread.containers = thread.open;
-  Py_RETURN_NONE;
+  return PyLong_FromLong(before);
 }
 
 PyObject* pop(PyObject*, PyObject*) {
@@ -76,7 +77,8 @@ PyObject* open_ranges(PyObject*, PyObject*) {
 
 PyObject* pop_to(PyObject*, PyObject* arguments) {
   int count = 0;
-  if (!PyArg_ParseTuple(arguments, "i", &count)) return nullptr;
+  PyObject* unused[2];
+  if (!PyArg_ParseTuple(arguments, "i|OO", &count, &unused[0], &unused[1])) return nullptr;
   while (this_thread().open > count && this_thread().open > 0) Nvtx::pop();
   Py_RETURN_NONE;
 }
@@ -89,18 +91,28 @@ PyObject* set_phase(PyObject*, PyObject* arguments) {
   return PyLong_FromUnsignedLong(before);
 }
 
-PyObject* enter_backward(PyObject*, PyObject*) {
+PyObject* enter_backward(PyObject*, PyObject* arguments) {
+  unsigned long long name = 0;
+  if (!PyArg_ParseTuple(arguments, "K", &name)) return nullptr;
+  Thread& thread = this_thread();
+  const std::int32_t open = thread.open;
+  const unsigned int phase = thread.phase;
   add_backward_pass(1);
-  unsigned long before = this_thread().phase;
-  this_thread().phase = kPhaseFromOutside;
-  return PyLong_FromUnsignedLong(before);
+  thread.phase = kPhaseFromOutside;
+  RangePayload payload;
+  payload.kind = static_cast<std::uint32_t>(RangeKind::kPhase);
+  payload.phase = static_cast<std::uint32_t>(Phase::kBackward);
+  Nvtx::push(handle_of(name), payload);
+  return Py_BuildValue("iI", open, phase);
 }
 
 PyObject* leave_backward(PyObject*, PyObject* arguments) {
+  int open = 0;
   unsigned int phase = 0;
-  if (!PyArg_ParseTuple(arguments, "I", &phase)) return nullptr;
+  if (!PyArg_ParseTuple(arguments, "(iI)", &open, &phase)) return nullptr;
   add_backward_pass(-1);
   this_thread().phase = phase;
+  while (this_thread().open > open && this_thread().open > 0) Nvtx::pop();
   Py_RETURN_NONE;
 }
 
@@ -157,16 +169,21 @@ PyMethodDef g_functions[] = {
     {"start", start, METH_NOARGS, "Loads the tool; False when none listens."},
     {"intern", intern, METH_VARARGS, "intern(text): the number of a name for push()."},
     {"push", push, METH_VARARGS,
-     "push(name, kind, phase, batch, step, sequence, op): opens a range on this thread."},
+     "push(name, kind, phase, batch, step, sequence, op) -> how many were open: opens a range on "
+     "this thread."},
     {"pop", pop, METH_NOARGS, "Closes the innermost range of this thread, if one is open."},
     {"pop_as", pop_as, METH_VARARGS,
      "pop_as(kind, phase, step, batch): says now what the range was."},
     {"open_ranges", open_ranges, METH_NOARGS, "How many ranges this thread has open."},
-    {"pop_to", pop_to, METH_VARARGS, "pop_to(count): closes ranges until `count` are open."},
+    {"pop_to", pop_to, METH_VARARGS,
+     "pop_to(count): closes ranges until `count` are open. Takes what else Call gives to `after`, "
+     "for a token that push() gave."},
     {"set_phase", set_phase, METH_VARARGS,
      "set_phase(phase) -> the one before: of outermost module calls on this thread."},
-    {"enter_backward", enter_backward, METH_NOARGS, "-> phase for leave_backward()."},
-    {"leave_backward", leave_backward, METH_VARARGS, "leave_backward(phase)"},
+    {"enter_backward", enter_backward, METH_VARARGS,
+     "enter_backward(name) -> token for leave_backward(): opens the range of a backward pass."},
+    {"leave_backward", leave_backward, METH_VARARGS,
+     "leave_backward(token): closes it, and what was left open in it."},
     {"outermost_calls", outermost_calls, METH_NOARGS, "Of modules, on this thread, so far."},
     {"setting", setting, METH_VARARGS, "setting(name, value): an effective setting of the run."},
     {"pause_cuda", pause_cuda, METH_VARARGS,
