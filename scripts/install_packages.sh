@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Installs the packages of scripts/packages.txt that are missing; those for CI's checks only with --checks.
+# Installs the packages of scripts/packages.txt that are missing; those for CI's checks only with --checks,
+# and those for making packages only with --packages.
 # Does nothing, and needs no network and no root, when all are there.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 missing=()
 while read -r package kind; do
-  [ "$kind" = '[checks]' ] && [ "${1:-}" != --checks ] && continue
+  [ -n "$kind" ] && [[ " $* " != *" --${kind//[][]/} "* ]] && continue
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done < <(grep -v '^#' "$here/packages.txt")
 [ ${#missing[@]} -eq 0 ] && exit 0

@@ -174,7 +174,7 @@ class StatsCommand final : public Command {
       return trace::sqlite::query(trace_, sql_, {.seconds = sql_seconds_});
     } catch (const Error& error) {
       if (error.code() != ExitCode::kUsage) throw;
-      fail_usage("--sql: {} (--sql-timeout sets the time a query may take)", error.what());
+      fail_usage("--sql: {}", error.what());
     }
   }
 

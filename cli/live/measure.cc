@@ -69,7 +69,9 @@ void measure_steps(const Trace& trace, const analyzer::Steps& steps,
   figures.steps_now = steps.all.empty() ? 0 : shown->steady_steps;
   figures.classes = shown->per_steady_step;
   const double seconds = figures.step_now.seconds();
-  const std::optional<double> samples = analyzer::samples_per_step(trace, names, steps);
+  // What began before this stretch, and tells how many ranks there are, is not in it.
+  const auto ranks = static_cast<std::int32_t>(by_rank.size());
+  const std::optional<double> samples = analyzer::samples_per_step(trace, names, steps, ranks);
   figures.samples_per_s.reset();
   if (samples && seconds > 0 && figures.steps_now > 0) figures.samples_per_s = *samples / seconds;
 }
