@@ -95,11 +95,7 @@ TEST_CASE(
               "SELECT value FROM HEADWAY_SETTING WHERE name = 'unrecorded_steps' ORDER BY rowid") ==
         (asked ? Rows{{"24-31"}, {"24-31 56-63"}} : Rows{}));
     // The step before each stretch may lack its last kernels.
-    // On a busy machine the first steps may be warm-up.
-    const std::int64_t left = asked ? 60 - 9 - 5 : 60;
-    const std::int64_t counted = report_of(trace)["steps"]["count"];
-    CHECK(counted <= left);
-    CHECK(counted > left - 24);
+    CHECK(report_of(trace)["steps"]["count"] == (asked ? 60 - 9 - 5 : 60));
   }
 }
 
@@ -175,8 +171,8 @@ TEST_CASE(
     CHECK(ns < 100'000);
     const nlohmann::json findings = report_of(trace)["findings"];
     CHECK(std::any_of(findings.begin(), findings.end(), [](const nlohmann::json& one) {
-      return one["rule"] == "page-faults" &&
-             one["status"] != "fine";  // a busy machine: cannot tell
+      // On a busy machine, whose steps differ: cannot tell.
+      return one["rule"] == "page-faults" && one["status"] != "fine";
     }));
   }
 }
