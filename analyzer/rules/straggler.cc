@@ -6,8 +6,8 @@
 //   latest. The late rank's activity is the cause; the others' waiting is the cost.
 // Formula: in a synchronising collective, and for the two ends of a message, the member with the
 //   shortest kernel came last; wait = own duration - shortest. Fires if more than 3/n of all
-//   waiting (75 % suffices) is for one rank and the usual other rank's exposed wait for it is over
-//   5 % of the step. Needs no common clock. The cause is host pauses if the longest interval
+//   waiting (75 % suffices) is for one rank, beyond chance, and the usual other rank's exposed wait
+//   for it is over 5 % of the step. Needs no common clock. The cause is host pauses if the longest interval
 //   without an API call on the training thread is at least half of the rank's excess. Without
 //   devices, the members are the ranges in which training threads communicate or wait.
 // Falsified by: waiting that is spread evenly over ranks (1/n each).
@@ -28,6 +28,7 @@
 #include "analyzer/evidence/pipeline.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/ranks/job.h"
+#include "analyzer/replay/run_scatter.h"
 #include "analyzer/rules/registry.h"
 #include "common/format.h"
 #include "common/statistics.h"
@@ -165,6 +166,27 @@ std::vector<Evidence> evidence_of(const Pauses& pauses) {
   return evidence;
 }
 
+/// Whether so much of the waiting is for the critical rank that another run would show it, too: other
+/// programs on the machine hold now this rank up and now that one, for many steps each.
+bool is_beyond_chance(const JobAnalysis& job, double limit) {
+  constexpr std::size_t kMost = 500;
+  std::vector<std::pair<TimeNs, double>> over;  // by the clock of the rank that is named first
+  for (const MatchedCollective& c : job.matching.all) {
+    if (!c.tells_waits) continue;
+    DurationNs waited;
+    const auto members = job.matching.of(c);
+    for (Member m : members) waited += job.roles[m.rank].waits[m.row];
+    const auto& first = job.ranks[members.front().rank].collectives.rows[members.front().row];
+    over.emplace_back(first.time.begin, static_cast<double>(waited.ns) *
+                                            ((c.last == job.critical ? 1.0 : 0.0) - limit));
+  }
+  std::ranges::sort(over);
+  std::vector<double> sums(std::min(over.size(), kMost));
+  for (std::size_t i = 0; i < over.size(); ++i)
+    sums[i * sums.size() / over.size()] += over[i].second;
+  return bootstrap_mean(sums, plan_blocks(sums)).low > 0;
+}
+
 Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
   const JobAnalysis& job = *context.job;
@@ -196,6 +218,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (role.wait_share <= limit || !significant)
     return fine(rule, fmt::format("{}; the others wait for it {}.", who,
                                   of_step(context, role.caused_wait, context.step)));
+  if (!is_beyond_chance(job, limit))
+    return fine(rule, fmt::format("{}; in so short a run that may be chance.", who));
   TimeClass cause = role.cause ? role.cause->time_class : TimeClass::kUnknown;
   const DevicePartition* host = without_device(context);
   const Pauses pauses = host ? Pauses{} : pauses_of(context);
@@ -234,9 +258,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kStraggler = {"straggler", "One rank keeps the others waiting",
-                                "One rank causes over 3/n of all waiting (75 % suffices), and the "
-                                "exposed wait for it is over 5 % of the step.",
-                                check, true};
+extern const Rule kStraggler = {
+    "straggler", "One rank keeps the others waiting",
+    "One rank causes over 3/n of all waiting (75 % suffices), beyond chance, and the "
+    "exposed wait for it is over 5 % of the step.",
+    check, true};
 
 }  // namespace headway::analyzer
