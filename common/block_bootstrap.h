@@ -27,6 +27,12 @@ struct BlockPlan {
 /// their period. At most half the series.
 BlockPlan plan_blocks(std::span<const double> series);
 
+/// 95 % percentile-bootstrap interval of the mean. Blocks of steps are drawn, not single ones: what
+/// else the machine does lasts over many steps, and drawn one by one they would seem to tell the
+/// mean better than they do. Where long steps come regularly, as with each epoch, blocks are whole periods: how many
+/// of them a run has is no chance.
+Bounds bootstrap_mean(std::span<const double> values, const BlockPlan& plan);
+
 /// How the mean of series B differs from that of A.
 struct MeanChange {
   double change = 0;      ///< mean(b) / mean(a) - 1

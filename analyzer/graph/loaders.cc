@@ -2,6 +2,10 @@
 #include "analyzer/graph/loaders.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,6 +26,16 @@ ProcessId consumer_of(const Trace& trace, ProcessId process, const std::vector<b
   return any == waits.end() ? process : ProcessId{static_cast<std::uint32_t>(any - waits.begin())};
 }
 
+/// Of the loop around an inner loader: the end of its last wait before batch `made` was begun, which is when the
+/// training thread could go on to start the worker.
+PointId outer_wait_before(const Points& points, const Loader& loader, std::size_t made) {
+  const PointId begin = start_of(loader.made[made].task);
+  const auto after = std::ranges::partition_point(loader.outer_waits, [&](const BatchTask& one) {
+    return points.before(end_of(one.task), begin);
+  });
+  return after == loader.outer_waits.begin() ? PointId::none() : end_of((after - 1)->task);
+}
+
 /// Where the queue is full, a worker begins while the wait still returns: a wait counts as taken
 /// from its start.
 std::size_t depth_of(const Points& points, const Loader& loader) {
@@ -35,6 +49,83 @@ std::size_t depth_of(const Points& points, const Loader& loader) {
     depth = std::max(depth, made + 1 - std::min(taken, made));
   }
   return depth;
+}
+
+void sort_batches(const Points& points, Loader& loader) {
+  // Workers that begin together take batches by number.
+  std::ranges::stable_sort(loader.made, {}, [&](const BatchTask& one) {
+    return std::pair(points.time(start_of(one.task)), one.batch);
+  });
+  std::sort(loader.waited.begin(), loader.waited.end(),
+            [&](const BatchTask& a, const BatchTask& b) {
+              return points.before(end_of(a.task), end_of(b.task));
+            });
+}
+
+/// What a thread made, by the places of the waits for it.
+struct Worker {
+  std::vector<std::size_t> waits;
+  TimeNs begin = TimeNs::max();  ///< of its first batch
+
+  std::size_t first() const { return waits.front(); }
+  std::size_t last() const { return waits.back(); }
+  bool is_waited_for_between(std::size_t from, std::size_t to) const {
+    const auto wait = std::ranges::lower_bound(waits, from);
+    return wait != waits.end() && *wait <= to;
+  }
+};
+
+/// Takes out of `loader` what is a loader of its own: one for evaluations amid an epoch, whose workers
+/// begin when several batches were taken since an earlier worker's first, and are done before that one
+/// is waited for again. Their batches are then neither made ahead for the same loop nor late.
+Loader split_inner(const Points& points, Loader& loader) {
+  constexpr std::size_t kSeveral = 3;
+  const std::vector<TaskId> makers = makers_of(points, loader);
+  std::map<ThreadId, Worker> workers;
+  for (std::size_t i = 0; i < makers.size(); ++i) {
+    if (!makers[i].valid()) continue;
+    workers[points.thread_of(makers[i])].waits.push_back(i);
+  }
+  for (const BatchTask& made : loader.made) {
+    const auto worker = workers.find(points.thread_of(made.task));
+    if (worker != workers.end())
+      worker->second.begin = std::min(worker->second.begin, points.interval(made.task).begin);
+  }
+  std::vector<std::pair<ThreadId, const Worker*>> in_turn;
+  for (const auto& [thread, worker] : workers) in_turn.emplace_back(thread, &worker);
+  std::ranges::sort(in_turn, {}, [](const auto& one) { return one.second->first(); });
+  std::set<ThreadId> inner;
+  std::vector<const Worker*> earlier;  // and still waited for
+  for (const auto& [thread, one] : in_turn) {
+    std::erase_if(earlier, [&](const Worker* other) { return other->last() < one->first(); });
+    for (const Worker* outer : earlier) {
+      if (one->first() == one->last() || outer->last() <= one->last() ||
+          outer->first() + kSeveral > one->first() ||
+          outer->is_waited_for_between(one->first(), one->last()))
+        continue;
+      const TaskId taken = loader.waited[outer->first() + kSeveral - 1].task;
+      if (points.interval(taken).end < one->begin) inner.insert(thread);
+    }
+    earlier.push_back(one);
+  }
+  if (inner.empty()) return {};
+  Loader out;
+  for (std::size_t i = 0; i < makers.size(); ++i) {
+    if (makers[i].valid() && inner.contains(points.thread_of(makers[i])))
+      out.waited.push_back(loader.waited[i]);
+  }
+  const auto is_inner = [&](const BatchTask& made) {
+    return inner.contains(points.thread_of(made.task));
+  };
+  std::ranges::copy_if(loader.made, std::back_inserter(out.made), is_inner);
+  std::erase_if(loader.made, is_inner);
+  std::size_t place = 0;
+  std::erase_if(loader.waited, [&](const BatchTask&) {
+    const TaskId maker = makers[place++];
+    return maker.valid() && inner.contains(points.thread_of(maker));
+  });
+  out.outer_waits = loader.waited;
+  return out;
 }
 
 }  // namespace
@@ -57,15 +148,12 @@ std::vector<Loader> find_loaders(const Points& points) {
     (info->kind == RangeKind::kBatch ? loader.made : loader.waited)
         .push_back({info->batch, points.range_task(i)});
   }
+  for (std::size_t i = 0; i < trace.processes.size(); ++i) {
+    sort_batches(points, loaders[i]);
+    if (Loader inner = split_inner(points, loaders[i]); !inner.waited.empty())
+      loaders.push_back(std::move(inner));
+  }
   for (Loader& loader : loaders) {
-    // Workers that begin together take batches by number.
-    std::ranges::stable_sort(loader.made, {}, [&](const BatchTask& one) {
-      return std::pair(points.time(start_of(one.task)), one.batch);
-    });
-    std::sort(loader.waited.begin(), loader.waited.end(),
-              [&](const BatchTask& a, const BatchTask& b) {
-                return points.before(end_of(a.task), end_of(b.task));
-              });
     for (const TaskId maker : makers_of(points, loader)) {
       if (maker.valid()) break;
       ++loader.made_before;
@@ -110,13 +198,18 @@ std::vector<BatchStart> starts_of(const Points& points, const Loader& loader) {
   std::vector<TimeNs> worker_free(points.trace().threads.size(), TimeNs::min());
   std::vector<TimeNs> ends;
   std::vector<DurationNs> late(loader.made.size());
+  std::vector<bool> first(loader.made.size());  // of its thread
+  std::vector<bool> slept(
+      loader.made.size());  // for longer than it was late: it had nothing else to do
   std::vector<DurationNs> known;
   for (std::size_t i = 0; i < loader.made.size(); ++i) {
     const TaskId made = loader.made[i].task;
     ends.push_back(points.interval(made).end);
     TimeNs& free = worker_free[points.thread_of(made).value];
+    first[i] = free == TimeNs::min();
     if (const PointId room = room_for(points, loader, i, loader.depth); room.valid()) {
       late[i] = points.time(start_of(made)) - std::max(points.time(room), free);
+      slept[i] = points.time(room) - free > late[i] && !first[i];
       known.push_back(late[i]);
     }
     free = std::max(free, ends.back());
@@ -130,8 +223,14 @@ std::vector<BatchStart> starts_of(const Points& points, const Loader& loader) {
   std::ranges::sort(ends);
   std::vector<BatchStart> starts(loader.made.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
+    if (const PointId around = first[i] ? outer_wait_before(points, loader, i) : PointId::none();
+        around.valid()) {
+      starts[i] = {true, false, around, around};
+      continue;
+    }
     starts[i].late = late[i] >= most;
     if (!starts[i].late) continue;
+    starts[i].after_room = slept[i];
     const PointId begin = start_of(loader.made[i].task);
     const auto made = static_cast<std::size_t>(std::ranges::upper_bound(ends, points.time(begin)) -
                                                ends.begin()) +

@@ -23,9 +23,12 @@ struct Loader {
   /// are for them.
   std::size_t made_before = 0;
   std::size_t depth = 0;  ///< the most batches that were ever under way
+  std::vector<BatchTask>
+      outer_waits;  ///< of an inner loader: the waits of the loop around it, by end
 };
 
-/// The loaders of a trace; those without a batch or without a wait included. By process.
+/// The loaders of a trace; those without a batch or without a wait included. By process; after them those that work
+/// amid an epoch of another one, for evaluations.
 std::vector<Loader> find_loaders(const Points& points);
 
 /// Who made the batch of each wait, the last of that number that was made in time: numbers may begin again
@@ -41,8 +44,11 @@ struct BatchStart {
   /// Later, after there was room and it was free, than waking takes: it had something else to do, as at the
   /// beginning of an epoch that starts workers anew.
   bool late = false;
+  /// Of a late one that waited for room for longer than it was late.
+  bool after_room = false;
   /// Of a late one that began when all made batches were taken: the end of the wait for the last of them. The end of
-  /// an epoch, after which the worker began.
+  /// an epoch, after which the worker began. Of the first one of an inner loader's worker: the end of the last wait of
+  /// the loop around it.
   PointId after;
   /// Of such a one: where the epoch's first batch is asked for at the latest, the begin of the wait for it; `after`
   /// where the batch was begun before.

@@ -37,28 +37,6 @@ std::vector<double> scheduled_times(const RangeNames& names, const Steps& steps,
   return times;
 }
 
-Bounds bootstrap_mean(std::span<const double> values, const BlockPlan& plan) {
-  constexpr int kResamples = 1000;
-  const std::size_t count = values.size();
-  if (count < 2) return {mean(values), mean(values)};
-  const std::size_t block = plan.periodic
-                                ? std::min(plan.length, count)
-                                : static_cast<std::size_t>(std::sqrt(static_cast<double>(count)));
-  std::mt19937_64 random(1);
-  std::vector<double> means(kResamples);
-  for (double& one : means) {
-    double sum = 0;
-    for (std::size_t drawn = 0; drawn < count;) {
-      const std::size_t begin = random() % count;
-      for (std::size_t i = 0; i < block && drawn < count; ++i, ++drawn)
-        sum += values[(begin + i) % count];
-    }
-    one = sum / static_cast<double>(count);
-  }
-  std::sort(means.begin(), means.end());
-  return {percentile_sorted(means, 0.025), percentile_sorted(means, 0.975)};
-}
-
 Bounds bootstrap_mean(std::span<const double> values, std::span<const double> scheduled,
                       const BlockPlan& plan) {
   /// What one occasion takes differs by this share from run to run where the recording has too few to tell.

@@ -26,13 +26,8 @@ struct RunLengths {
 std::vector<double> scheduled_times(const RangeNames& names, const Steps& steps,
                                     const std::vector<DevicePartition>& partitions);
 
-/// 95 % percentile-bootstrap interval of the mean. Blocks of steps are drawn, not single ones: what
-/// else the machine does lasts over many steps, and drawn one by one they would seem to tell the
-/// mean better than they do. Where long steps come regularly, as with each epoch, blocks are whole periods: how many
-/// of them a run has is no chance.
-Bounds bootstrap_mean(std::span<const double> values, const BlockPlan& plan);
-
-/// The same of `values` that have a part on schedule: it comes as often in the next run, so what it takes may differ by
+/// bootstrap_mean() (common/block_bootstrap.h) of `values` that have a part on schedule: it comes as often in the next
+/// run, so what it takes may differ by
 /// chance, and not how often it comes. `scheduled` is the part of each; empty: none has any.
 Bounds bootstrap_mean(std::span<const double> values, std::span<const double> scheduled,
                       const BlockPlan& plan);

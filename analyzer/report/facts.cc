@@ -434,6 +434,10 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
     return fmt::format(
         "Cannot tell: no training steps were found, and {} of the {} span is unexplained.{}",
         format_percent(1 - told), format_duration(device.per_steady_step.total()), rest);
+  if (analysis.steps.all.empty() && !device.device.valid())
+    return fmt::format(
+        "Cannot tell: no training step was found in the {} that the recording tells of.{}",
+        format_duration(device.per_steady_step.total()), rest);
   if (const Finding* open = undecided(analysis))
     return compute_bound(trace, analysis) + fmt::format(
                                                 "Cannot tell: {} ({}) may gain {} of the step, but "

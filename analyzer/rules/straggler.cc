@@ -28,8 +28,8 @@
 #include "analyzer/evidence/pipeline.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/ranks/job.h"
-#include "analyzer/replay/run_scatter.h"
 #include "analyzer/rules/registry.h"
+#include "common/block_bootstrap.h"
 #include "common/format.h"
 #include "common/statistics.h"
 
