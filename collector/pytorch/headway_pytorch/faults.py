@@ -15,7 +15,7 @@ except ImportError:  # an interpreter without it
     resource = None
 
 WARM_UP, FIRST, LATER = 8, 32, 4  # steps that do not count; told after 32 steps, after four times as many, and so on
-FEW = 16  # in a step: nobody would notice them
+FEW = 16  # in a step: nobody would notice them, and what one takes is not measured
 AFTER_FORK = 2  # steps in which what is written to is copied for once
 PAGES = 256
 
@@ -62,11 +62,9 @@ def _tell():
     if _pid != os.getpid() or not _steps:
         return
     each = round(sum(_steps) / len(_steps))
-    if each < FEW and _cost_ns is None:
-        return
-    if _cost_ns is None:
+    if each >= FEW and _cost_ns is None:
         _cost_ns = _measure()
-    core.tell("page_faults", "per_step=%d ns=%d libc=%d pid=%d" % (each, _cost_ns, _freed_by_libc(), _pid))
+    core.tell("page_faults", "per_step=%d ns=%d libc=%d pid=%d" % (each, _cost_ns or 0, _freed_by_libc(), _pid))
 
 
 def _measure():
