@@ -32,9 +32,8 @@ void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked
     if (starts[i].after.valid() &&
         sink.add(starts[i].after, start_of(made), EdgeKind::kHandOver, true))
       blocked[start_of(made).value] = true;
-    // Until there was room, the worker slept: that time is not its own. Of one that begins late it is, mostly.
-    const bool for_room = !starts[i].late || (starts[i].after_room && !starts[i].after.valid());
-    if (room.valid() && points.time(room) > free && for_room &&
+    // Until there was room, the worker slept: that time is not its own. Of one that begins late it is.
+    if (room.valid() && points.time(room) > free && !starts[i].late &&
         sink.add(room, start_of(made), EdgeKind::kBatchSlot, true))
       blocked[start_of(made).value] = true;
     free = std::max(free, points.interval(made).end);

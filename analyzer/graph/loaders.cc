@@ -199,8 +199,6 @@ std::vector<BatchStart> starts_of(const Points& points, const Loader& loader) {
   std::vector<TimeNs> ends;
   std::vector<DurationNs> late(loader.made.size());
   std::vector<bool> first(loader.made.size());  // of its thread
-  std::vector<bool> slept(
-      loader.made.size());  // for longer than it was late: it had nothing else to do
   std::vector<DurationNs> known;
   for (std::size_t i = 0; i < loader.made.size(); ++i) {
     const TaskId made = loader.made[i].task;
@@ -209,7 +207,6 @@ std::vector<BatchStart> starts_of(const Points& points, const Loader& loader) {
     first[i] = free == TimeNs::min();
     if (const PointId room = room_for(points, loader, i, loader.depth); room.valid()) {
       late[i] = points.time(start_of(made)) - std::max(points.time(room), free);
-      slept[i] = points.time(room) - free > late[i] && !first[i];
       known.push_back(late[i]);
     }
     free = std::max(free, ends.back());
@@ -225,12 +222,11 @@ std::vector<BatchStart> starts_of(const Points& points, const Loader& loader) {
   for (std::size_t i = 0; i < starts.size(); ++i) {
     if (const PointId around = first[i] ? outer_wait_before(points, loader, i) : PointId::none();
         around.valid()) {
-      starts[i] = {true, false, around, around};
+      starts[i] = {true, around, around};
       continue;
     }
     starts[i].late = late[i] >= most;
     if (!starts[i].late) continue;
-    starts[i].after_room = slept[i];
     const PointId begin = start_of(loader.made[i].task);
     const auto made = static_cast<std::size_t>(std::ranges::upper_bound(ends, points.time(begin)) -
                                                ends.begin()) +

@@ -23,8 +23,8 @@ struct Loader {
   /// are for them.
   std::size_t made_before = 0;
   std::size_t depth = 0;  ///< the most batches that were ever under way
-  std::vector<BatchTask>
-      outer_waits;  ///< of an inner loader: the waits of the loop around it, by end
+  /// Of a loader for evaluations: the waits of the loop around it, by end.
+  std::vector<BatchTask> outer_waits;
 };
 
 /// The loaders of a trace; those without a batch or without a wait included. By process; after them those that work
@@ -44,8 +44,6 @@ struct BatchStart {
   /// Later, after there was room and it was free, than waking takes: it had something else to do, as at the
   /// beginning of an epoch that starts workers anew.
   bool late = false;
-  /// Of a late one that waited for room for longer than it was late.
-  bool after_room = false;
   /// Of a late one that began when all made batches were taken: the end of the wait for the last of them. The end of
   /// an epoch, after which the worker began. Of the first one of an inner loader's worker: the end of the last wait of
   /// the loop around it.

@@ -27,8 +27,7 @@ std::vector<double> scheduled_times(const RangeNames& names, const Steps& steps,
                                     const std::vector<DevicePartition>& partitions);
 
 /// bootstrap_mean() (common/block_bootstrap.h) of `values` that have a part on schedule: it comes as often in the next
-/// run, so what it takes may differ by
-/// chance, and not how often it comes. `scheduled` is the part of each; empty: none has any.
+/// run, so what it takes may differ by chance, and not how often it comes. `scheduled` is the part of each; empty: none has any.
 Bounds bootstrap_mean(std::span<const double> values, std::span<const double> scheduled,
                       const BlockPlan& plan);
 

@@ -174,7 +174,8 @@ class StatsCommand final : public Command {
       return trace::sqlite::query(trace_, sql_, {.seconds = sql_seconds_});
     } catch (const Error& error) {
       if (error.code() != ExitCode::kUsage) throw;
-      fail_usage("--sql: {}", error.what());
+      const std::string_view why = error.what();
+      fail_usage("--sql: {}{}", why, why.starts_with("stopped after") ? " (--sql-timeout)" : "");
     }
   }
 

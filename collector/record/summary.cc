@@ -44,9 +44,8 @@ std::string nothing_line(const Summary& s) {
            "trace holds only processes and counters";
   return "no event was recorded: the program does not use NVTX, is statically linked or 32-bit, "
          "runs as another user, clears its environment, or ended before its first range. The trace "
-         "holds only processes and counters. Of JAX and TensorFlow, record a profile with their "
-         "own "
-         "profiler: headway report reads its .xplane.pb file";
+         "holds only processes and counters. For JAX and TensorFlow, record with their profilers: "
+         "`headway report` reads their .xplane.pb files";
 }
 
 std::string cost_line(const Summary& s) {

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "analyzer/doubts.h"
+#include "analyzer/samples.h"
 #include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/text_run.h"
 #include "trace/meta_keys.h"
@@ -154,6 +155,23 @@ TEST_CASE("a run whose device records were all lost is not called healthy") {
   CHECK(verdict(run.trace, run.analysis).find("lost") == std::string::npos);
   run.trace.losses.push_back({"cupti_dropped", "loss", "CUDA records were lost.", 1});
   CHECK(verdict(run.trace, run.analysis).starts_with("Cannot tell: CUDA was recorded"));
+}
+
+TEST_CASE("a program that ends before its first step is not called healthy") {
+  test::TraceBuilder builder;
+  builder.range(1, "nn.Module: Net", 1'000'000, 273'000'000,
+                {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kForward});
+  const trace::Trace trace = builder.load();
+  CHECK(verdict(trace, analyze(trace)).starts_with("Cannot tell: no training step"));
+}
+
+TEST_CASE("samples are those of all ranks that are seen, where nothing tells how many there are") {
+  TextRun run("setting batch 8\nthread main\n  steps 12\n    host 5ms\n");
+  const RangeNames names(run.trace);
+  CHECK(samples_per_step(run.trace, names, run.analysis.steps) == 8);
+  CHECK(samples_per_step(run.trace, names, run.analysis.steps, 4) == 32);
+  run.trace.world_size = 16;
+  CHECK(samples_per_step(run.trace, names, run.analysis.steps, 4) == 128);
 }
 
 TEST_CASE("processes and threads that are alike are one doubt, however many") {

@@ -55,6 +55,10 @@ TEST_CASE("page faults that nobody counted, or of another process, say nothing, 
                          "per_step=x ns=1", "per_step=nan ns=1600", "per_step=1e300 ns=1e300"})
     CHECK(status_of(no) == Status::kCannotTell);
   CHECK(status_of("per_step=100 ns=1600 libc=1") == Status::kFine);
+  const TextRun few = run_with("per_step=3 ns=0 libc=1");  // too few for one to be measured
+  CHECK(few.finding("page-faults").status == Status::kFine);
+  CHECK(few.finding("page-faults").claim.find("3 in each step") != std::string::npos);
+  CHECK(!applies(few));
   CHECK(!applies(run_with("per_step=5 ns=1600 libc=1")));
   CHECK(!applies(run_with("")));
 }
