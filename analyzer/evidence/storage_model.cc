@@ -46,6 +46,14 @@ struct ByCalls {
   std::optional<double> ns_per_byte;  ///< of reads beyond opens: a request costs a read as much
 };
 
+/// A read that a range shows has an open and the reads of a file in it.
+double requests_in_read(const trace::Trace& trace, TimeNs since,
+                        const std::vector<StorageRead>& reads) {
+  std::int64_t requests = 0;
+  for_each_call_on_file(trace, since, [&](const FileCalls& one) { requests += one.calls; });
+  return std::max(1.0, static_cast<double>(requests) / static_cast<double>(reads.size()));
+}
+
 ByCalls by_calls_on_files(const trace::Trace& trace, TimeNs since) {
   ByCalls result;
   std::vector<double> opens;
@@ -194,9 +202,11 @@ StorageModel storage_model(const trace::Trace& trace, TimeNs since,
     if (read.bytes > 0) sized.push_back(read);
   ByCalls calls = by_calls_on_files(trace, since);
   const double large_read_rate = sum_reads(trace, since).large_read_rate;
+  const double in_read = requests_in_read(trace, since, model.reads);
   const auto made_by = [&](const StorageFit& fit) {
     StorageModel one = model;
     if (calls.request) one.request = DurationNs{std::llround(*calls.request)};
+    one.requests_in_read = in_read;
     apply(fit, calls.ns_per_byte, large_read_rate, one);
     return one;
   };
@@ -217,11 +227,13 @@ std::optional<StorageModel::OfRequests> StorageModel::of_requests() const {
   constexpr double kMostHeldNs = 20e6;
   constexpr double kMostAloneNs = 150e6;
   double service = 0;
+  bool held = false;
   std::int64_t bytes = 0;
   for (const StorageRead& read : reads) {
     if (read.bytes == 0) continue;  // an open
     if (bytes != 0 && read.bytes != bytes) return std::nullopt;
     bytes = read.bytes;
+    held |= read.held.ns > 0;
     service += ns_of(limited() ? read.held + read.transfer : read.time.length());
   }
   const auto sized =
@@ -229,7 +241,9 @@ std::optional<StorageModel::OfRequests> StorageModel::of_requests() const {
   if (service <= 0) return std::nullopt;
   service /= static_cast<double>(sized);
   const double most = std::min(1.0, (limited() ? kMostHeldNs : kMostAloneNs) / service);
-  const double likely = request ? ns_of(*request) / service : most / 2;
+  // At a place all requests of a read take its time; beside a transfer that readers share one is in it, as far as is known.
+  const double requests = held ? requests_in_read : 1;
+  const double likely = request ? requests * ns_of(*request) / service : most / 2;
   return OfRequests{std::min(likely, most), most};
 }
 

@@ -41,6 +41,7 @@ struct StorageModel {
   double error_ns = 0;     ///< mean distance of the recorded ends of reads from the fitted ones
   int places = 1;          ///< reads that are served at once
   std::optional<DurationNs> request;  ///< what one costs, as opens on files show
+  double requests_in_read = 1;        ///< calls on files, opens included, that a read stands for
   std::vector<StorageRead> reads;     ///< by begin
   DurationNs total;                   ///< time of all reads, readers added up
   DurationNs turns;                   ///< of all reads together, at all places in parallel

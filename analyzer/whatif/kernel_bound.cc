@@ -9,14 +9,6 @@
 
 namespace headway::analyzer {
 
-namespace {
-
-/// What a multiprocessor alone reads, by its share of what all read together: with 32 kB under way and 0.7 µs of latency 46 GB/s,
-/// of an A100's memory each has 14.
-constexpr double kAloneByShare = 3;
-
-}  // namespace
-
 double KernelBound::share_left(double faster, double bytes) const {
   if (!known()) return 1;
   return std::max(arithmetic_ns / faster, memory_ns * bytes) / std::max(arithmetic_ns, memory_ns);
@@ -46,40 +38,6 @@ KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, doubl
     bound.arithmetic_ns = static_cast<double>(ops.flops[kernel.value]) / flops_per_s * 1e9;
   if (rate > 0) bound.memory_ns = static_cast<double>(ops.bytes[kernel.value]) / rate;
   return bound;
-}
-
-std::optional<double> product_share_left(const Predictor& predictor, trace::DeviceOpId product,
-                                         std::int32_t multiprocessors, double flops_per_s,
-                                         double faster, double bytes, SmallProduct held_by) {
-  if (held_by == SmallProduct::kEither) {
-    auto by = [&](SmallProduct one) {
-      return product_share_left(predictor, product, multiprocessors, flops_per_s, faster, bytes,
-                                one);
-    };
-    const std::optional<double> latency = by(SmallProduct::kLatency);
-    const std::optional<double> arithmetic = by(SmallProduct::kArithmetic);
-    if (!latency || !arithmetic) return std::nullopt;
-    return std::midpoint(*latency, *arithmetic);
-  }
-  const std::int64_t blocks = predictor.trace().device_ops.blocks[product.value];
-  KernelBound bound = bound_of(predictor, product, flops_per_s);
-  if (!bound.known()) return std::nullopt;
-  if (held_by == SmallProduct::kArithmetic && blocks > 0 && multiprocessors > 0) {
-    const double filled = std::min(1.0, static_cast<double>(blocks) / multiprocessors);
-    bound.arithmetic_ns /= filled;
-    bound.memory_ns /= std::min(1.0, kAloneByShare * filled);
-  }
-  return bound.share_left(faster, bytes);
-}
-
-std::vector<SmallProduct> ends_of_small_products(const Predictor& predictor,
-                                                 std::int32_t multiprocessors) {
-  const trace::DeviceOps& ops = predictor.trace().device_ops;
-  for (std::uint32_t i = 0; i < ops.size(); ++i)
-    if (ops.blocks[i] > 0 && std::int64_t{ops.blocks[i]} < multiprocessors &&
-        is_matrix_work(predictor.kernels().of(trace::DeviceOpId{i}).family))
-      return {SmallProduct::kLatency, SmallProduct::kArithmetic};
-  return {};
 }
 
 std::optional<DeviceLimits> limits_of_steps(const Predictor& predictor) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "analyzer/hardware/gpus.h"
 #include "analyzer/replay/predictor.h"
@@ -41,21 +40,6 @@ double share_left_of_half(const Predictor& predictor, trace::DeviceOpId kernel,
 
 /// `flops_per_s`: what large products reach on the units on which the kernel runs.
 KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, double flops_per_s);
-
-/// What holds back a product whose blocks do not fill the device: latency, of which faster units save nothing, or the
-/// arithmetic of each block. A recording of one precision does not tell which, so half of each is the likeliest.
-enum class SmallProduct : std::uint8_t { kEither, kLatency, kArithmetic };
-
-/// The share of its time, beyond what any kernel takes, that a product of known arithmetic and bytes takes with `faster`
-/// times the arithmetic's rate, `flops_per_s` now, and this share of the bytes. Empty where its bound is not known.
-std::optional<double> product_share_left(const Predictor& predictor, trace::DeviceOpId product,
-                                         std::int32_t multiprocessors, double flops_per_s,
-                                         double faster, double bytes, SmallProduct held_by);
-
-/// The ends of what is likely, for products of which some have fewer blocks than the device has multiprocessors; none where all
-/// fill it.
-std::vector<SmallProduct> ends_of_small_products(const Predictor& predictor,
-                                                 std::int32_t multiprocessors);
 
 /// The time of matrix kernels in a steady step, by their names: those that compute in 8 or 16 bits on matrix units, and
 /// those in TF32 or FP32, or on general cores. The names of the others do not say.

@@ -155,8 +155,8 @@ Scenario smaller_copies(const Predictor& predictor, double by) {
 }
 
 /// `by`: samples are kept so many times as large as they are used.
-Scenario decoded(const Predictor& predictor, const StorageModel& storage, double bytes,
-                 double by = 1, ResizeCost resize = ResizeCost::kBoth) {
+Scenario decoded(const Predictor& predictor, const StorageModel& storage, double bytes, double by,
+                 ResizeCost resize = ResizeCost::kBoth) {
   Scenario scenario = smaller_copies(predictor, by);
   scale_stage(predictor, RangeKind::kDecode, 0, scenario);
   scale_resizing(predictor, by, resize, scenario);
@@ -170,22 +170,26 @@ Scenario decoded(const Predictor& predictor, const StorageModel& storage, double
 Proposal propose(const Predictor& predictor) {
   // Samples may be kept somewhat larger than they are used, for what crops them, or smaller than they are padded to.
   constexpr double kOtherSize = 1.5;
+  // Usually 256 pixels a side are kept of which a crop takes 224.
+  constexpr double kForCrops = (256.0 / 224) * (256.0 / 224);
   const StageTime decoding = time_of_stage(predictor.trace(), RangeKind::kDecode);
   if (decoding.ranges == 0) return not_here("no range separates decoding from other sample work");
   if (samples_are_numbers(predictor.trace()))
     return not_here("samples are stored as numbers: their decoding is only a copy");
   const double bytes = bytes_by(predictor);
+  const bool crops = numbers_used(predictor.trace()) > 0 && !predictor.analysis().program.is_inference();
+  const double usual = crops ? kForCrops : 1;
   const StorageModel storage = storage_of_run(predictor);
   Proposal proposal{
       true,
       fmt::format("saves {} of decoding per range; reads bring {:.2g} times the bytes",
-                  format_duration(decoding.time / decoding.ranges), bytes),
-      decoded(predictor, storage, bytes)};
-  for (const double by : {1 / kOtherSize, kOtherSize})
+                  format_duration(decoding.time / decoding.ranges), usual * bytes),
+      decoded(predictor, storage, bytes, usual)};
+  for (const double by : {1 / kOtherSize, usual * kOtherSize})
     proposal.otherwise.push_back(decoded(predictor, storage, bytes, by));
   if (resizing(predictor.trace()).empty()) return proposal;
   for (const ResizeCost cost : {ResizeCost::kSource, ResizeCost::kResult})
-    proposal.otherwise.push_back(decoded(predictor, storage, bytes, 1, cost));
+    proposal.otherwise.push_back(decoded(predictor, storage, bytes, usual, cost));
   return proposal;
 }
 
@@ -199,8 +203,9 @@ const Fix kDecodeOffline{
     0.1,
     "--decode offline",
     "Decoding ranges take no time. Resizing, and copies of whole images to a device that resizes, "
-    "scale with the final image size. Reads bring the bytes copied to the device, or a quarter if "
-    "the host augments (bytes become floats), and take time in proportion.",
+    "scale with the stored image size, 1.3 times the pixels that the model sees (256 of 224 a side "
+    "for crops). Reads bring as many bytes (without a graph: those copied to the device, or a "
+    "quarter if the host augments) and take time in proportion.",
     "the stored sample type, and storage throughput with it",
     propose};
 

@@ -17,6 +17,7 @@
 #include "analyzer/whatif/fixes/loss_scaling.h"
 #include "analyzer/whatif/kernel_bound.h"
 #include "analyzer/whatif/kernel_rates.h"
+#include "analyzer/whatif/small_products.h"
 #include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
@@ -34,15 +35,22 @@ constexpr double kMost = 0.5;
 class Halving {
  public:
   /// `stored`: activations have 16 bits already; products alone move to the matrix units.
-  Halving(const Predictor& predictor, const DeviceLimits& limits, bool stored, SmallProduct held_by)
+  Halving(const Predictor& predictor, const DeviceLimits& limits, bool stored)
       : predictor_(predictor),
         limits_(limits),
         stored_(stored),
-        held_by_(held_by),
-        half_(limits.peak_flops(MathUnit::kTensor, Precision::kBf16)) {}
+        half_(limits.peak_flops(MathUnit::kTensor, Precision::kBf16)),
+        small_(predictor, limits.multiprocessors, [this](DeviceOpId op) {
+          return kMatrixShare * rate_of(predictor_.kernels().of(op));
+        }) {}
+
+  Halving(const Halving&) = delete;
+  Halving& operator=(const Halving&) = delete;
+
+  const SmallProducts& small() const { return small_; }
 
   /// The share of the kernel's time, beyond what any kernel takes, that is left; 1: it stays as it is.
-  double share_left(DeviceOpId op) const {
+  double share_left(DeviceOpId op, SmallProduct held_by) const {
     const KernelTraits traits = predictor_.kernels().of(op);
     const bool matrix = is_matrix_work(traits.family);
     const bool half = is_half(traits.precision);
@@ -51,10 +59,11 @@ class Halving {
     const double now = matrix ? rate_of(traits) : limits_.fp32_flops;
     const double bytes = half ? 1 : share_left_of_half(predictor_, op, limits_.multiprocessors);
     // A product that does not fill the device waits for latency, too, of which 16 bits save nothing.
-    if (matrix)
-      return product_share_left(predictor_, op, limits_.multiprocessors, kMatrixShare * now,
-                                half_ / now * (half ? 1 : kBytes / bytes), bytes, held_by_)
+    if (matrix) {
+      const double each = half ? 1 : bytes_of_block(bytes, held_by);
+      return small_.share_left(op, half_ / now * (half ? 1 : kBytes / each), each, held_by)
           .value_or(now / (kShareOfPeaks * half_));
+    }
     const KernelBound bound = bound_of(predictor_, op, kMatrixShare * now);
     // Probabilities stay in 32 bits: of what a softmax reads and writes, half.
     if (traits.family == KernelFamily::kSoftmax) return std::midpoint(1.0, bytes);
@@ -69,6 +78,20 @@ class Halving {
  private:
   static constexpr double kBytes = 0.5;
 
+  /// Half the bytes of a product that does not fill the device are half as many blocks, which save nothing, or as many that move
+  /// half as much: its tiles decide.
+  static double bytes_of_block(double if_fewer_blocks, SmallProduct held_by) {
+    switch (held_by) {
+      case SmallProduct::kLatency:
+        return if_fewer_blocks;
+      case SmallProduct::kArithmetic:
+        return kBytes;
+      case SmallProduct::kEither:
+        break;
+    }
+    return std::midpoint(if_fewer_blocks, kBytes);
+  }
+
   double rate_of(const KernelTraits& traits) const {
     if (traits.math_unit != MathUnit::kTensor) return limits_.fp32_flops;
     // TF32 of some cards is no faster than FP32, but those that run in it are known to.
@@ -79,23 +102,21 @@ class Halving {
   const Predictor& predictor_;
   const DeviceLimits& limits_;
   bool stored_;
-  SmallProduct held_by_;
   double half_;
+  SmallProducts small_;
 };
 
 /// Kernels take what 16 bits leave of them, and casts go away.
-Editor halve(const Predictor& predictor, const DeviceLimits& limits, bool stored,
-             SmallProduct held_by) {
+Editor halve(const Predictor& predictor, const Halving& halving, SmallProduct held_by) {
   const DeviceOps& ops = predictor.trace().device_ops;
   const DurationNs least = shortest_kernel(ops);
-  const Halving halving(predictor, limits, stored, held_by);
   Editor editor(predictor);
   for_each_kernel_of_passes(predictor, [&](DeviceOpId op) {
     if (predictor.kernels().of(op).family == KernelFamily::kCast) {
       editor.drop_op(op);
       return;
     }
-    const double left = std::min(1.0, halving.share_left(op));
+    const double left = std::min(1.0, halving.share_left(op, held_by));
     const DurationNs now = ops.interval(op).length();
     if (left >= 1 || now <= least) return;
     editor.set_op(
@@ -152,9 +173,10 @@ Proposal propose(const Predictor& predictor, bool mixed) {
   if (!mixed && ratio(products.single, products.all) < kMost)
     return not_here("most matrix kernel names do not show 32 bits");
   const bool stored = ratio(products.half_on_general, products.all) >= kMost;
+  const Halving halving(predictor, *limits, stored);
   bool shards = false;
   auto halved = [&](SmallProduct held_by, BytesTake take = BytesTake::kLikely) {
-    Editor editor = halve(predictor, *limits, stored, held_by);
+    Editor editor = halve(predictor, halving, held_by);
     shards = !stored && halve_shards(predictor, editor);
     if (!stored) halve_messages(predictor, take, editor);
     // BF16 has the range of FP32: what FP16 needs to keep small gradients goes away.
@@ -166,7 +188,7 @@ Proposal propose(const Predictor& predictor, bool mixed) {
   auto [any, likely] = halved(SmallProduct::kEither);
   std::vector<Scenario> otherwise;
   if (!mixed)  // products stay as they are where they are in 16 bits
-    for (const SmallProduct held_by : ends_of_small_products(predictor, limits->multiprocessors))
+    for (const SmallProduct held_by : halving.small().ends())
       otherwise.push_back(halved(held_by).second);
   if (!any) return not_here("no kernel would get shorter");
   if (passes_messages(predictor.trace())) {

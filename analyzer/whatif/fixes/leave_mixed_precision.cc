@@ -12,6 +12,7 @@
 #include "analyzer/whatif/fixes/loss_scaling.h"
 #include "analyzer/whatif/kernel_bound.h"
 #include "analyzer/whatif/kernel_rates.h"
+#include "analyzer/whatif/small_products.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -34,7 +35,13 @@ class Widening {
         limits_(limits),
         half_(limits.peak_flops(MathUnit::kTensor, Precision::kBf16)),
         single_(
-            std::max(limits.fp32_flops, limits.peak_flops(MathUnit::kTensor, Precision::kTf32))) {}
+            std::max(limits.fp32_flops, limits.peak_flops(MathUnit::kTensor, Precision::kTf32))),
+        small_(predictor, limits.multiprocessors, [this](DeviceOpId op) {
+          return kMatrixShare * rate_of(predictor_.kernels().of(op));
+        }) {}
+
+  Widening(const Widening&) = delete;
+  Widening& operator=(const Widening&) = delete;
 
   bool known() const { return half_ > 0 && single_ > 0; }
 
@@ -46,38 +53,35 @@ class Widening {
     const bool half = is_half(traits.precision) ||
                       (unnamed && !matrix && traits.precision == Precision::kUnknown);
     if (!half) return working;
-    if (matrix)
-      return working + longer(op,
-                              traits.math_unit == MathUnit::kTensor ? half_ : limits_.fp32_flops,
-                              working, held_by);
+    if (matrix) return working * times(op, rate_of(traits), held_by);
     if (traits.family == KernelFamily::kSoftmax) return kSoftmaxBytes * working;
     return moves_activations(traits.family) ? kBytes * working : working;
   }
 
  private:
-  /// By how many ns arithmetic and bytes need more. A small product waits for latency mostly, which stays; or each of its
-  /// blocks computes as long as if all multiprocessors had one.
-  double longer(DeviceOpId op, double now, double working, SmallProduct held_by) const {
-    if (held_by == SmallProduct::kEither)
-      return std::midpoint(longer(op, now, working, SmallProduct::kLatency),
-                           longer(op, now, working, SmallProduct::kArithmetic));
-    const KernelBound bound = bound_of(predictor_, op, kMatrixShare * now);
-    if (!bound.known())
-      return held_by == SmallProduct::kLatency ? 0 : working * (now / single_ - 1);
-    const double before = std::max(bound.arithmetic_ns, bound.memory_ns);
-    const double after = std::max(bound.arithmetic_ns * now / single_, bound.memory_ns * kBytes);
+  double rate_of(const KernelTraits& traits) const {
+    return traits.math_unit == MathUnit::kTensor ? half_ : limits_.fp32_flops;
+  }
+
+  /// By how much a product takes longer. Where its arithmetic is not known it may wait for latency, too, which stays.
+  double times(DeviceOpId op, double now, SmallProduct held_by) const {
+    // Twice the bytes are twice the blocks, where multiprocessors are left for them.
     const std::int64_t blocks = predictor_.trace().device_ops.blocks[op.value];
-    const double filled = static_cast<double>(blocks) / limits_.multiprocessors;
-    // One that fills the device is as far from its bound then as it is now.
-    if (filled >= 1) return std::max(0.0, working * (after / before - 1));
-    const bool alone = held_by == SmallProduct::kArithmetic && blocks > 0;
-    return std::max(0.0, after - before) / (alone ? filled : 1);
+    double each = kBytes;
+    if (held_by != SmallProduct::kArithmetic && blocks > 0 && limits_.multiprocessors > 0)
+      each = std::clamp(kBytes * static_cast<double>(blocks) / limits_.multiprocessors, 1.0, kBytes);
+    const std::optional<double> left =
+        small_.share_left(op, single_ / now * (kBytes / each), each, held_by);
+    if (left) return std::max(1.0, *left);
+    if (held_by == SmallProduct::kLatency) return 1;
+    return held_by == SmallProduct::kArithmetic ? now / single_ : std::midpoint(1.0, now / single_);
   }
 
   const Predictor& predictor_;
   const DeviceLimits& limits_;
   double half_;
   double single_;
+  SmallProducts small_;
 };
 
 struct Widened {
@@ -85,12 +89,11 @@ struct Widened {
   std::int64_t saved = 0;  ///< kernels that are not launched
 };
 
-Widened widen(const Predictor& predictor, const DeviceLimits& limits, SmallProduct held_by,
+Widened widen(const Predictor& predictor, const Widening& widening, SmallProduct held_by,
               bool unnamed) {
   const Trace& trace = predictor.trace();
   const Points& points = predictor.program().graph().points();
   const DurationNs least = shortest_kernel(trace.device_ops);
-  const Widening widening(predictor, limits);
   Editor editor(predictor);
   Widened widened;
   for_each_kernel_of_passes(predictor, [&](DeviceOpId op) {
@@ -115,14 +118,15 @@ Proposal propose(const Predictor& predictor) {
   if (predictor.analysis().program.is_inference()) return not_here("the program does inference");
   const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
   if (!limits) return not_here("the steps run on a host thread");
-  if (!Widening(predictor, *limits).known()) return not_here("the device's peaks are unknown");
+  const Widening widening(predictor, *limits);
+  if (!widening.known()) return not_here("the device's peaks are unknown");
   const ProductTime products = product_time(predictor);
   if (products.all.ns == 0) return not_here("no kernel is a known matrix product");
   if (ratio(products.half, products.all) <= kFew)
     return not_here("matrix products do not run in half precision");
   // With casts between products what lies there is in 32 bits already.
   const bool unnamed = !is_mixed(predictor);
-  Widened likely = widen(predictor, *limits, SmallProduct::kEither, unnamed);
+  Widened likely = widen(predictor, widening, SmallProduct::kEither, unnamed);
   const auto steps =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(predictor.analysis().steps.all.size()));
   if (likely.saved < kFewKernels * steps)
@@ -133,8 +137,8 @@ Proposal propose(const Predictor& predictor) {
           "saves {} kernels per step that cast or scale the loss; products compute in 32 bits",
           format_count((likely.saved + steps / 2) / steps)),
       std::move(likely.scenario)};
-  proposal.otherwise.push_back(widen(predictor, *limits, SmallProduct::kLatency, false).scenario);
-  proposal.otherwise.push_back(widen(predictor, *limits, SmallProduct::kArithmetic, true).scenario);
+  proposal.otherwise.push_back(widen(predictor, widening, SmallProduct::kLatency, false).scenario);
+  proposal.otherwise.push_back(widen(predictor, widening, SmallProduct::kArithmetic, true).scenario);
   return proposal;
 }
 

@@ -10,6 +10,7 @@
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/kernel_bound.h"
 #include "analyzer/whatif/kernel_rates.h"
+#include "analyzer/whatif/small_products.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -59,6 +60,8 @@ Proposal propose(const Predictor& predictor) {
     KernelTraits traits = predictor.kernels().of(op);
     return is_matrix_work(traits.family) && traits.math_unit == MathUnit::kGeneral;
   };
+  const SmallProducts small(predictor, limits->multiprocessors,
+                            [general](DeviceOpId) { return general; });
   std::int64_t kernels = 0;
   auto on_tensor_cores = [&](SmallProduct held_by) {
     Editor editor(predictor);
@@ -69,9 +72,8 @@ Proposal propose(const Predictor& predictor) {
       ++kernels;
       const DurationNs now = trace.device_ops.interval(op).length();
       if (now <= least) continue;
-      const double left = product_share_left(predictor, op, limits->multiprocessors, general,
-                                             faster.peaks, 1, held_by)
-                              .value_or(1 / faster.factor);
+      const double left =
+          small.share_left(op, faster.peaks, 1, held_by).value_or(1 / faster.factor);
       editor.set_op(
           op, least + DurationNs{std::llround(left * static_cast<double>((now - least).ns))}, true);
     }
@@ -87,7 +89,7 @@ Proposal propose(const Predictor& predictor) {
                                 format_duration(time), faster.factor,
                                 limits->model ? limits->model->id : "this device", faster.reason),
                     std::move(likely)};
-  for (const SmallProduct held_by : ends_of_small_products(predictor, limits->multiprocessors))
+  for (const SmallProduct held_by : small.ends())
     proposal.otherwise.push_back(on_tensor_cores(held_by));
   const std::string setting =
       predictor.analysis().program.is_inference() ? "--infer-precision tf32" : "--precision tf32";

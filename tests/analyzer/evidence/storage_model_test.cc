@@ -155,6 +155,16 @@ TEST_CASE(
   CHECK(model.left_if_packed > 0.95);
 }
 
+TEST_CASE("storage: of a read at a place, the open and the read itself are requests") {
+  // 16 ms for nothing but an open and a read of 8 ms each: twice the bytes in it would take as long.
+  const StorageModel model =
+      storage_model(run_with({16'000'000, 0, 1, 0}, 4, 12, true), TimeNs::min());
+  REQUIRE(model.limited());
+  CHECK(model.requests_in_read == doctest::Approx(2));
+  REQUIRE(model.of_requests());
+  CHECK(model.of_requests()->likely == doctest::Approx(1).epsilon(0.1));
+}
+
 TEST_CASE("storage: reads without sizes tell nothing") {
   test::TraceBuilder builder;
   builder.range(2, "read", 1000, 2000, {.kind = trace::RangeKind::kRead});
