@@ -116,10 +116,10 @@ double SmallProducts::time_at(const Curve& curve, double work_ns, SmallProduct h
   const bool below = work_ns < curve.front().work_ns;
   if (!below && work_ns <= curve.back().work_ns) return within(curve, work_ns);
   const Knot& end = below ? curve.front() : curve.back();
-  const double power = held_by == SmallProduct::kLatency      ? 0
-                       : held_by == SmallProduct::kArithmetic ? 1
-                                                              : slope(curve, end);
-  return end.time_ns * std::pow(work_ns / end.work_ns, power);
+  const double by_work = held_by == SmallProduct::kLatency      ? 0
+                         : held_by == SmallProduct::kArithmetic ? 1
+                                                                : slope(curve, end);
+  return end.time_ns * std::lerp(1.0, work_ns / end.work_ns, by_work);
 }
 
 std::optional<double> SmallProducts::share_left(trace::DeviceOpId product, double faster,

@@ -14,8 +14,8 @@ namespace headway::analyzer {
 /// What holds back a product whose blocks do not fill the device: latency, of which faster units save nothing, or what each
 /// block computes and moves.
 enum class SmallProduct : std::uint8_t {
-  kEither,      ///< the likeliest: as the recording's products of other sizes tell, else half of each
-  kLatency,     ///< one end of what is likely
+  kEither,   ///< the likeliest: as the recording's products of other sizes tell, else half of each
+  kLatency,  ///< one end of what is likely
   kArithmetic,  ///< the other
 };
 

@@ -177,7 +177,8 @@ Proposal propose(const Predictor& predictor) {
   if (samples_are_numbers(predictor.trace()))
     return not_here("samples are stored as numbers: their decoding is only a copy");
   const double bytes = bytes_by(predictor);
-  const bool crops = numbers_used(predictor.trace()) > 0 && !predictor.analysis().program.is_inference();
+  const bool crops =
+      numbers_used(predictor.trace()) > 0 && !predictor.analysis().program.is_inference();
   const double usual = crops ? kForCrops : 1;
   const StorageModel storage = storage_of_run(predictor);
   Proposal proposal{

@@ -69,7 +69,8 @@ class Widening {
     const std::int64_t blocks = predictor_.trace().device_ops.blocks[op.value];
     double each = kBytes;
     if (held_by != SmallProduct::kArithmetic && blocks > 0 && limits_.multiprocessors > 0)
-      each = std::clamp(kBytes * static_cast<double>(blocks) / limits_.multiprocessors, 1.0, kBytes);
+      each =
+          std::clamp(kBytes * static_cast<double>(blocks) / limits_.multiprocessors, 1.0, kBytes);
     const std::optional<double> left =
         small_.share_left(op, single_ / now * (kBytes / each), each, held_by);
     if (left) return std::max(1.0, *left);
@@ -138,7 +139,8 @@ Proposal propose(const Predictor& predictor) {
           format_count((likely.saved + steps / 2) / steps)),
       std::move(likely.scenario)};
   proposal.otherwise.push_back(widen(predictor, widening, SmallProduct::kLatency, false).scenario);
-  proposal.otherwise.push_back(widen(predictor, widening, SmallProduct::kArithmetic, true).scenario);
+  proposal.otherwise.push_back(
+      widen(predictor, widening, SmallProduct::kArithmetic, true).scenario);
   return proposal;
 }
 

@@ -27,9 +27,10 @@ TextRun products(const std::vector<std::pair<int, int>>& sizes) {
         "      launch ampere_fp16_s16816gemm_fp16_64x64_tn {}us call=4us math=tensor blocks=10 "
         "flops=1M bytes={}KB\n",
         us, kilobytes);
-  return TextRun("device cuda \"NVIDIA A100-SXM4-40GB\" sms=108 cc=8.0 memory=40GB bandwidth=1555GB/s\n"
-                 "thread main\n  steps 20\n    repeat 3\n" +
-                 lines + "      launch tiny 1us blocks=1\n    sync stream\n");
+  return TextRun(
+      "device cuda \"NVIDIA A100-SXM4-40GB\" sms=108 cc=8.0 memory=40GB bandwidth=1555GB/s\n"
+      "thread main\n  steps 20\n    repeat 3\n" +
+      lines + "      launch tiny 1us blocks=1\n    sync stream\n");
 }
 
 /// Of the first product, with so many times the bytes.
