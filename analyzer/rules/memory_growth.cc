@@ -46,6 +46,7 @@ constexpr double kLeastAlone = 0.05;  ///< where nothing tells what is left
 constexpr double kLongRun = 100'000;  ///< steps
 constexpr double kSeenOfLeft = 0.01;  ///< less growth than this of what is left may end
 constexpr double kSeenOfUsed = 0.2;   ///< likewise, of the memory in use at the end
+constexpr double kByOthers = 1.25;    ///< so much more than its own counts as others'
 constexpr std::int64_t kFewestSteps = 12;
 
 using Parts = std::array<double, kParts>;
@@ -92,14 +93,25 @@ struct Growth {
   const trace::CounterSeries* series = nullptr;
   double bytes = 0;  ///< over the window
   double per_step = 0;
-  double used = 0;  ///< at the end
-  double left = 0;  ///< 0: unknown
-  double steps_left() const { return left / per_step; }
+  double taken = 0;           ///< over the window, with what other processes of the machine take
+  double taken_per_step = 0;  ///< likewise
+  double used = 0;            ///< at the end
+  double left = 0;            ///< 0: unknown
+  double steps_left() const { return left / taken_per_step; }
   /// Caches that fill do not reach this far.
   bool is_told() const {
-    return left <= 0 || bytes >= kSeenOfLeft * left || bytes >= kSeenOfUsed * used;
+    return left <= 0 || taken >= kSeenOfLeft * left || bytes >= kSeenOfUsed * used;
   }
 };
+
+/// Bytes by which the machine's available memory falls over the window; 0 where it does not, or ceases to.
+double taken_by_all(const RuleContext& context, Interval window) {
+  const trace::CounterSeries* available = counters::find(context.trace, kAvailable);
+  std::optional<Parts> parts = available ? parts_of(*available, window) : std::nullopt;
+  if (!parts) return 0;
+  for (double& part : *parts) part = -part;
+  return growth_of(*parts);
+}
 
 double memory_left(const RuleContext& context, const trace::CounterSeries& series, double used,
                    Interval window) {
@@ -152,6 +164,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (steps < kFewestSteps)
     return cannot_tell(rule, "Fewer than twelve steady steps are too few to detect growth.");
   const Interval window = counters::steady_window(context);
+  const double by_all = taken_by_all(context, window);
   bool sampled = false;
   Growth worst;
   for (const trace::CounterSeries& series : context.trace.counters) {
@@ -161,7 +174,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
     if (!parts) continue;
     sampled = true;
     const double growth = growth_of(*parts);
-    Growth its{&series, growth, growth / static_cast<double>(steps), parts->back(), 0};
+    const double taken = resident ? std::max(growth, by_all) : growth;
+    Growth its{.series = &series,
+               .bytes = growth,
+               .per_step = growth / static_cast<double>(steps),
+               .taken = taken,
+               .taken_per_step = taken / static_cast<double>(steps),
+               .used = parts->back()};
     its.left = memory_left(context, series, its.used, window);
     const bool fills = its.left > 0 && growth >= kLeast * its.used && its.steps_left() <= kLongRun;
     const bool alone = its.left <= 0 && growth >= kLeastAlone * its.used;
@@ -189,6 +208,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.claim = fmt::format(
       "Per step, {} grows by {}, to {} at the end.", label_of(context, *worst.series),
       format_bytes(std::llround(worst.per_step)), format_bytes(std::llround(worst.used)));
+  if (worst.taken > kByOthers * worst.bytes)
+    finding.claim += fmt::format(" All processes of the machine together take {} per step.",
+                                 format_bytes(std::llround(worst.taken_per_step)));
   if (worst.left > 0)
     finding.claim += fmt::format(" The remaining {} last for {} steps at this rate.",
                                  format_bytes(std::llround(worst.left)),

@@ -79,6 +79,28 @@ std::int64_t stored_bytes(const Predictor& predictor) {
          (floats ? kBytesOfFloat : 1);
 }
 
+/// Of a batch once it is decoded, as ranges say; 0 where none does.
+double decoded_bytes(const Trace& trace) {
+  const std::int64_t batches = batches_made(trace);
+  std::int64_t bytes = 0;
+  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+    const RangeInfo* info = trace.info(RangeId{r});
+    if (info && info->kind == RangeKind::kDecode) bytes += std::max<std::int64_t>(0, info->bytes);
+  }
+  return batches ? static_cast<double>(bytes) / static_cast<double>(batches) : 0;
+}
+
+/// How many times as large as the model sees them samples are usually kept: of pictures that are larger than that a part is
+/// chosen, 224 of 256 pixels a side.
+double kept_for_crops(const Predictor& predictor) {
+  constexpr double kLarger = 1.05;
+  constexpr double kSide = 256.0 / 224;
+  const Trace& trace = predictor.trace();
+  const auto used = static_cast<double>(numbers_used(trace));
+  const bool crops = used > 0 && decoded_bytes(trace) > kLarger * used;
+  return crops && !predictor.analysis().program.is_inference() ? kSide * kSide : 1;
+}
+
 /// How many times as many bytes are read where samples are stored decoded.
 double bytes_by(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
@@ -109,15 +131,9 @@ std::set<StringId> resizing(const Trace& trace) {
 void scale_resizing(const Predictor& predictor, double by, ResizeCost cost, Scenario& scenario) {
   if (cost == ResizeCost::kResult) return;
   const Trace& trace = predictor.trace();
-  const std::int64_t batches = batches_made(trace);
   const auto used = static_cast<double>(stored_bytes(predictor));
   const std::set<StringId> names = resizing(trace);
-  std::int64_t bytes = 0;
-  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
-    const RangeInfo* info = trace.info(RangeId{r});
-    if (info && info->kind == RangeKind::kDecode) bytes += std::max<std::int64_t>(0, info->bytes);
-  }
-  const double decoded = batches ? static_cast<double>(bytes) / static_cast<double>(batches) : 0;
+  const double decoded = decoded_bytes(trace);
   const double stored = used * by;
   if (used <= 0 || stored >= decoded) return;
   const double result = cost == ResizeCost::kBoth ? used : 0;
@@ -170,16 +186,12 @@ Scenario decoded(const Predictor& predictor, const StorageModel& storage, double
 Proposal propose(const Predictor& predictor) {
   // Samples may be kept somewhat larger than they are used, for what crops them, or smaller than they are padded to.
   constexpr double kOtherSize = 1.5;
-  // Usually 256 pixels a side are kept of which a crop takes 224.
-  constexpr double kForCrops = (256.0 / 224) * (256.0 / 224);
   const StageTime decoding = time_of_stage(predictor.trace(), RangeKind::kDecode);
   if (decoding.ranges == 0) return not_here("no range separates decoding from other sample work");
   if (samples_are_numbers(predictor.trace()))
     return not_here("samples are stored as numbers: their decoding is only a copy");
   const double bytes = bytes_by(predictor);
-  const bool crops =
-      numbers_used(predictor.trace()) > 0 && !predictor.analysis().program.is_inference();
-  const double usual = crops ? kForCrops : 1;
+  const double usual = kept_for_crops(predictor);
   const StorageModel storage = storage_of_run(predictor);
   Proposal proposal{
       true,

@@ -54,6 +54,20 @@ TEST_CASE(
   CHECK(test::TextRun(run_of(200, 13, "24GB")).finding("memory-growth").status == Status::kFound);
 }
 
+TEST_CASE("memory-growth counts what all processes of the machine take of its memory") {
+  // One of four ranks: 13 MB of 24 GB each half second, which alone would be too little to tell.
+  std::string text = run_of(1000, 13, "");
+  for (int part = 0; part < 8; ++part)
+    text += "counter machine.memory_available " + std::to_string(24000 - 52 * part) +
+            "MB unit=bytes from=" + std::to_string(500 * part) +
+            "ms to=" + std::to_string(500 * part + 499) + "ms\n";
+  const test::TextRun run(text);
+  const Finding& finding = run.finding("memory-growth");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.claim.find("together take 10") != std::string::npos);
+  CHECK(finding.claim.find("last for 2") != std::string::npos);  // 23.6 GB at 10.4 MB a step
+}
+
 TEST_CASE("memory-growth takes what a forked worker touches of its parent's memory for no growth") {
   auto status = [](const char* command_of_worker) {
     test::TraceBuilder builder;
