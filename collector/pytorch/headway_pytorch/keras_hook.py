@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Steps of Keras 3, whatever its backend: fit(), evaluate() and predict() own the thread while they run, and the public
+CallbackList tells where batches begin and end. A custom loop is told by the optimizer, and by the backend's hooks.
+"""
+import sys
+
+from headway_pytorch import core, owners, pauses, steps, traced, waits
+from headway_pytorch.core import EVALUATION, FORWARD, PHASE, guarded, name, nvtx
+
+_keras = None
+_plain_apply = None
+
+
+def attach(keras):
+    global _keras
+    _keras = keras
+    core.tell("keras", "%s backend=%s" % (keras.__version__, keras.config.backend()))
+    core.tell("python_hook", "on")
+    for part in (_attach_trainer, _attach_callbacks, _attach_optimizers, _attach_input, _attach_savers):
+        guarded("keras " + part.__name__[len("_attach_") :])(part)()
+    guarded("pauses")(pauses.watch_collector)()
+
+
+# ---- fit(), evaluate(), predict()
+
+
+def _before_loop(args, kwargs):
+    return owners.own(), nvtx.open_ranges()
+
+
+def _after_loop(token, error, result):
+    """Whatever the callbacks left open: an exception came, or the loop is over."""
+    owner, depth = token
+    owners.closes(False)
+    nvtx.pop_to(depth)
+    owners.disown(owner)
+
+
+def _before_fit(args, kwargs):
+    _describe(args[0])
+    return _before_loop(args, kwargs)
+
+
+@guarded("keras settings")
+def _describe(model):
+    """What a step is, where one call runs several: then the report's step is that many."""
+    several = getattr(model, "steps_per_execution", None) or 1
+    if several != 1:
+        core.tell("keras.steps_per_execution", several)
+    optimizer = getattr(model, "optimizer", None)
+    compiled = "eager" if getattr(model, "run_eagerly", False) else "jit_compile=%s" % getattr(model, "jit_compile", None)
+    core.tell("keras.fit", "optimizer=%s %s" % (type(optimizer).__name__, compiled))
+
+
+def _before_train_on_batch(args, kwargs):
+    return owners.own(False), nvtx.push(name("keras.Model.train_on_batch"), PHASE, FORWARD), args[0]
+
+
+def _after_train_on_batch(token, error, result):
+    owner, depth, model = token
+    nvtx.pop_to(depth)
+    owners.lend_back(owner)
+    if not error:
+        steps.optimizer_made()
+        steps.updated(model)
+
+
+def _attach_trainer():
+    model = _keras.Model
+    core.wrap(model, "fit", _before_fit, _after_loop, "keras fit")
+    core.wrap(model, "evaluate", _before_loop, _after_loop, "keras evaluate")
+    core.wrap(model, "predict", _before_loop, _after_loop, "keras predict")
+    core.wrap(model, "train_on_batch", _before_train_on_batch, _after_train_on_batch, "keras train_on_batch")
+
+
+# ---- where batches begin and end
+
+
+def _opens(trains):
+    def after(token, error, result):
+        if steps.owned() and not error:
+            owners.opens(trains)
+
+    return after
+
+
+def _batch_begins(label, phase):
+    """After the callbacks of the program: what follows is the step itself."""
+
+    def after(token, error, result):
+        if steps.owned() and not error:
+            nvtx.push(name(label), PHASE, phase)
+
+    return after
+
+
+def _before_batch_end(args, kwargs):
+    owners.works_no_longer()
+
+
+def _batch_ends(trains):
+    def after(token, error, result):
+        if steps.owned() and not error:
+            owners.closes(True)
+            owners.opens(trains)
+
+    return after
+
+
+def _closes(args, kwargs):
+    """After the last batch there was none."""
+    if steps.owned():
+        owners.closes(False)
+
+
+def _attach_callbacks():
+    callbacks = _keras.callbacks.CallbackList
+
+    def wrap(method, before, after):
+        core.wrap(callbacks, method, before, after, "keras callbacks")
+
+    wrap("on_epoch_begin", None, _opens(True))
+    wrap("on_epoch_end", _closes, None)
+    wrap("on_train_batch_begin", None, _batch_begins("keras.Model.train_step", FORWARD))
+    wrap("on_train_batch_end", _before_batch_end, _batch_ends(True))
+    for kind, label in (("test", "keras.Model.test_step"), ("predict", "keras.Model.predict_step")):
+        wrap("on_%s_begin" % kind, _closes, _opens(False))
+        wrap("on_%s_end" % kind, _closes, None)
+        wrap("on_%s_batch_begin" % kind, None, _batch_begins(label, EVALUATION))
+        wrap("on_%s_batch_end" % kind, _before_batch_end, _batch_ends(False))
+
+
+# ---- optimizers of custom loops
+
+
+def _before_apply(args, kwargs):
+    return traced.update_begins("keras.Optimizer.apply: %s" % type(args[0]).__name__), args[0]
+
+
+def _after_apply(token, error, result):
+    traced.update_ends(token[0], error, token[1])
+
+
+def _attach_optimizers():
+    global _plain_apply
+    optimizer = _keras.optimizers.Optimizer
+    _plain_apply = optimizer.apply
+    core.wrap(optimizer, "apply", _before_apply, _after_apply, "keras optimizer")
+    core.wrap(optimizer, "__init__", None, lambda token, error, result: steps.optimizer_made(), "keras optimizer")
+
+
+def detach():
+    """torch.compile traces through the optimizer and would stop at ours."""
+    if _plain_apply is not None and isinstance(_keras.optimizers.Optimizer.apply, nvtx.Call):
+        _keras.optimizers.Optimizer.apply = _plain_apply
+
+
+# ---- input that Python fetches
+
+
+class _Fetches:
+    """Stands in for the iterator of a Keras adapter, which only Keras' own loop sees."""
+
+    def __init__(self, iterator):
+        self.next = core.Wrapper(iterator.__next__, _before_next, _after_next, "keras input")
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.next()
+
+
+def _before_next(args, kwargs):
+    return waits.begin("keras.data_adapter.__next__")
+
+
+def _after_next(token, error, result):
+    waits.end(token)
+
+
+def _after_get_iterator(token, error, iterator):
+    """Generators alone: data sets of TensorFlow and loaders of PyTorch have hooks of their own."""
+    if error or type(iterator).__name__ != "generator":
+        return None
+    return _Fetches(iterator)
+
+
+def _attach_input():
+    """Not public. With the JAX backend nothing else tells the fetch from the step."""
+    module = sys.modules.get("keras.src.trainers.epoch_iterator")
+    if module is None or _keras.config.backend() != "jax":
+        return
+    waiting = [module.EpochIterator]
+    while waiting:
+        owner = waiting.pop()
+        waiting += owner.__subclasses__()
+        if "_get_iterator" in vars(owner):
+            core.wrap(owner, "_get_iterator", None, _after_get_iterator, "keras input")
+
+
+def _attach_savers():
+    for method in ("save", "save_weights"):
+        pauses.watch_saver(_keras.Model, method, "keras.Model.%s" % method)
