@@ -3,8 +3,9 @@
 CallbackList tells where batches begin and end. A custom loop is told by the optimizer, and by the backend's hooks.
 """
 import sys
+import threading
 
-from headway_pytorch import core, owners, pauses, steps, traced, waits
+from headway_pytorch import compiled_waits, core, owners, pauses, steps, traced, waits
 from headway_pytorch.core import EVALUATION, FORWARD, PHASE, guarded, name, nvtx
 
 _keras = None
@@ -24,6 +25,18 @@ def attach(keras):
 # ---- fit(), evaluate(), predict()
 
 
+class _Fit(threading.local):
+    """What trains on this thread."""
+
+    def __init__(self):
+        self.calls = None  # of a compiled function that fetches itself
+        self.first = True
+        self.several = False  # steps a call
+
+
+_fit = _Fit()
+
+
 def _before_loop(args, kwargs):
     return owners.own(), nvtx.open_ranges()
 
@@ -38,6 +51,8 @@ def _after_loop(token, error, result):
 
 def _before_fit(args, kwargs):
     _describe(args[0])
+    _fit.calls = None
+    _fit.first = True
     return _before_loop(args, kwargs)
 
 
@@ -45,6 +60,7 @@ def _before_fit(args, kwargs):
 def _describe(model):
     """What a step is, where one call runs several: then the report's step is that many."""
     several = getattr(model, "steps_per_execution", None) or 1
+    _fit.several = several != 1
     if several != 1:
         core.tell("keras.steps_per_execution", several)
     optimizer = getattr(model, "optimizer", None)
@@ -90,6 +106,8 @@ def _batch_begins(label, phase):
     def after(token, error, result):
         if steps.owned() and not error:
             nvtx.push(name(label), PHASE, phase)
+            if phase == FORWARD and _fit.calls is not None:
+                _fit.calls.begins()
 
     return after
 
@@ -101,6 +119,8 @@ def _before_batch_end(args, kwargs):
 def _batch_ends(trains):
     def after(token, error, result):
         if steps.owned() and not error:
+            if trains and _fit.calls is not None:
+                _fit.calls.ends()
             owners.closes(True)
             owners.opens(trains)
 
@@ -110,6 +130,9 @@ def _batch_ends(trains):
 def _closes(args, kwargs):
     """After the last batch there was none."""
     if steps.owned():
+        if _fit.calls is not None:
+            _fit.calls.tell()
+            _fit.calls = None
         owners.closes(False)
 
 
@@ -186,16 +209,32 @@ def _after_get_iterator(token, error, iterator):
     return _Fetches(iterator)
 
 
+def _after_yield(token, error, result):
+    """A step is about to begin, whose compiled function fetches from that iterator."""
+    if error:
+        return
+    iterator = result[2]
+    if _fit.calls is not None and _fit.calls.iterator is iterator:
+        return
+    _fit.calls = None
+    if isinstance(iterator, sys.modules["tensorflow"].data.Iterator) and not _fit.several:
+        _fit.calls = compiled_waits.Calls(iterator, _fit.first)
+        _fit.first = False
+
+
 def _attach_input():
-    """Not public. With the JAX backend nothing else tells the fetch from the step."""
+    """Not public. Nothing else tells the fetch from the step: with JAX Keras' loop reads a generator, with TensorFlow the
+    compiled function gets the iterator."""
     module = sys.modules.get("keras.src.trainers.epoch_iterator")
-    if module is None or _keras.config.backend() != "jax":
+    if module is None or _keras.config.backend() == "torch":
         return
     waiting = [module.EpochIterator]
     while waiting:
         owner = waiting.pop()
         waiting += owner.__subclasses__()
-        if "_get_iterator" in vars(owner):
+        if _keras.config.backend() == "tensorflow" and "__next__" in vars(owner):
+            core.wrap(owner, "__next__", None, _after_yield, "keras input")
+        elif "_get_iterator" in vars(owner):
             core.wrap(owner, "_get_iterator", None, _after_get_iterator, "keras input")
 
 
