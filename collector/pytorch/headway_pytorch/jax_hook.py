@@ -11,6 +11,7 @@ from headway_pytorch import core, pauses, steps, traced, waits
 from headway_pytorch.core import FORWARD, PHASE, guarded, name, nvtx
 
 _jax = None
+_used = None
 _leaves = None
 _known = weakref.WeakKeyDictionary()  # Python function -> Traced: a program may compile it again in each step
 _result = None  # a small array of the latest call that trained
@@ -18,10 +19,10 @@ _SMALL = 4096  # bytes: to hold on to more would change what memory the program 
 
 
 def attach(jax):
-    global _jax, _leaves
+    global _jax, _leaves, _used
     _jax = jax
+    _used = core.Used("jax", jax.__version__)
     _leaves = jax.tree_util.tree_leaves
-    core.tell("jax", jax.__version__)
     core.tell("python_hook", "on")
     for part in (_attach_compilers, _attach_gradients, _attach_waits):
         guarded("jax " + part.__name__[len("_attach_") :])(part)()
@@ -76,6 +77,7 @@ def _calls(function):
 def _around(known):
 
     def before(args, kwargs):
+        _used.tell()
         return traced.begins(known)
 
     def after(token, error, result):
@@ -150,6 +152,7 @@ def is_traced(arguments):
 def _before_gradient(args, kwargs):
     if not traced.is_inside() and is_traced(args):
         return None
+    _used.tell()
     return traced.gradient_begins("jax.grad")
 
 

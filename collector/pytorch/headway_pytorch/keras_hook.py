@@ -9,13 +9,14 @@ from headway_pytorch import compiled_waits, core, owners, pauses, steps, traced,
 from headway_pytorch.core import EVALUATION, FORWARD, PHASE, guarded, name, nvtx
 
 _keras = None
+_used = None
 _plain_apply = None
 
 
 def attach(keras):
-    global _keras
+    global _keras, _used
     _keras = keras
-    core.tell("keras", "%s backend=%s" % (keras.__version__, keras.config.backend()))
+    _used = core.Used("keras", "%s backend=%s" % (keras.__version__, keras.config.backend()))
     core.tell("python_hook", "on")
     for part in (_attach_trainer, _attach_callbacks, _attach_optimizers, _attach_input, _attach_savers):
         guarded("keras " + part.__name__[len("_attach_") :])(part)()
@@ -38,6 +39,7 @@ _fit = _Fit()
 
 
 def _before_loop(args, kwargs):
+    _used.tell()
     return owners.own(), nvtx.open_ranges()
 
 
@@ -169,7 +171,12 @@ def _attach_optimizers():
     optimizer = _keras.optimizers.Optimizer
     _plain_apply = optimizer.apply
     core.wrap(optimizer, "apply", _before_apply, _after_apply, "keras optimizer")
-    core.wrap(optimizer, "__init__", None, lambda token, error, result: steps.optimizer_made(), "keras optimizer")
+    core.wrap(optimizer, "__init__", None, _after_optimizer, "keras optimizer")
+
+
+def _after_optimizer(token, error, result):
+    _used.tell()
+    steps.optimizer_made()
 
 
 def detach():

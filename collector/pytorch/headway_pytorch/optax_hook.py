@@ -14,5 +14,4 @@ def _after(token, error, result):
 
 
 def attach(optax):
-    core.tell("optax", optax.__version__)
     core.wrap(optax, "apply_updates", _before, _after, "optax")

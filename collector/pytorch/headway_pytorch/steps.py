@@ -282,6 +282,10 @@ def optimizer_made():
     _has_optimizer = True
 
 
+def has_optimizer():
+    return _has_optimizer
+
+
 def updated(optimizer):
     """An optimizer has stepped."""
     if _thread.owners:

@@ -11,13 +11,14 @@ from headway_pytorch import core, pauses, steps, traced, waits
 from headway_pytorch.core import guarded
 
 _tf = None
+_used = None
 _functions = weakref.WeakKeyDictionary()  # tf.function -> Traced
 
 
 def attach(tf):
-    global _tf
+    global _tf, _used
     _tf = tf
-    core.tell("tensorflow", tf.__version__)
+    _used = core.Used("tensorflow", tf.__version__)
     core.tell("python_hook", "on")
     for part in (_attach_data, _attach_functions, _attach_gradients, _attach_savers):
         guarded("tensorflow " + part.__name__[len("_attach_") :])(part)()
@@ -45,6 +46,7 @@ def _before_next(args, kwargs):
     _depth.fetches += 1
     if _depth.fetches > 1 or not _tf.executing_eagerly():
         return None
+    _used.tell()
     steps.fetch_begins(args[0], True, False)
     return waits.begin("IteratorGetNext")
 
@@ -86,6 +88,7 @@ def _traced(function):
 def _before_call(args, kwargs):
     if not _tf.executing_eagerly():  # it is part of another one
         return None
+    _used.tell()
     return traced.begins(_traced(args[0]))
 
 
@@ -107,6 +110,7 @@ def _nothing():
 
 
 def _before_gradient(args, kwargs):
+    _used.tell()
     return traced.gradient_begins("tf.GradientTape.gradient")
 
 

@@ -5,6 +5,7 @@ Python runs in them only while they are traced. What is called then, an optimize
 each later call: so a function is known to train from its first call on. The outermost call counts: what it calls is
 part of it.
 """
+import sys
 import threading
 
 from headway_pytorch import steps
@@ -54,9 +55,21 @@ def ends(token, error):
     if traced.updates:
         steps.updated(traced)
     elif traced.gradients:
-        steps.backward_ended()
+        _computed_gradients()
     else:
         steps.forward_only()
+
+
+_expects_update = False
+
+
+def _computed_gradients():
+    """Where optax is loaded, its first update may be yet to come: the first gradients do not end a step."""
+    global _expects_update
+    if not _expects_update and "optax" in sys.modules and not steps.has_optimizer():
+        _expects_update = True
+        return
+    steps.backward_ended()
 
 
 def traces(traced):
@@ -86,7 +99,7 @@ def gradient_ends(token, error):
         return
     nvtx.pop_to(token)
     if not error:
-        steps.backward_ended()
+        _computed_gradients()
 
 
 def update_begins(label):
