@@ -86,9 +86,10 @@ def _traced(function):
 
 
 def _before_call(args, kwargs):
-    if not _tf.executing_eagerly():  # it is part of another one
+    if _used.what is not None:
+        _used.tell()
+    if steps.owned() or not _tf.executing_eagerly():  # it is part of another one
         return None
-    _used.tell()
     return traced.begins(_traced(args[0]))
 
 
