@@ -215,9 +215,11 @@ def _attach_waits():
     for function in ("block_until_ready", "device_get"):
         core.wrap(_jax, function, _before_wait, _after_wait, "jax.wait")
     array = _array_class()
-    for method in ("block_until_ready", "__float__", "__int__", "__bool__", "__index__", "__array__", "tolist", "item"):
-        if method in vars(array):
-            core.wrap(array, method, _before_wait, _after_wait, "jax.wait")
+    core.wrap(array, "block_until_ready", _before_wait, _after_wait, "jax.wait")
+    # float(x), str(x), x.item() and the like ask for this property.
+    value = vars(array).get("_value")
+    if isinstance(value, property) and not isinstance(value.fget, nvtx.Call):
+        array._value = property(core.Wrapper(value.fget, _before_wait, _after_wait, "jax.wait"), value.fset, value.fdel)
 
 
 def _array_class():

@@ -5,6 +5,7 @@ Python runs in them only while they are traced. What is called then, an optimize
 each later call: so a function is known to train from its first call on. The outermost call counts: what it calls is
 part of it.
 """
+import os
 import sys
 import threading
 
@@ -120,6 +121,9 @@ def update_ends(token, error, optimizer):
         steps.updated(optimizer)
 
 
-def forget():
-    """In a forked child."""
+def _forget():
+    """In a forked child: the call goes on in the parent."""
     _thread.__init__()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -78,7 +78,7 @@ double input_share(const nlohmann::json& report) {
 
 }  // namespace
 
-TEST_CASE("fit of Keras: a step is a training batch, whatever computes; the rest is evaluation") {
+TEST_CASE("fit of Keras: a step is a training batch on any backend, and the rest is evaluation") {
   for (const std::string backend : {"tensorflow", "jax", "torch"}) {
     CAPTURE(backend);
     TemporaryFolder folder;
