@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Python runs this at its start because `headway record --pytorch` puts the folder first on PYTHONPATH.
 
-It waits for the program to import torch, keras, tensorflow or jax; a program that never does is left alone. Then it runs the
-sitecustomize that would have run without it.
+It waits for the program to import torch, keras, tensorflow or jax; a program that never does is left alone. Then it
+runs the sitecustomize that would have run without it.
 """
 import importlib.machinery
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the hook costs a step of Keras, TensorFlow or JAX, µs: blocks of steps with it and without it, in random order in one process.
+"""What the hook costs a step of Keras, TensorFlow or JAX, µs: blocks of steps with and without it, in random order.
 
 headway record -o h.sqlite -- python3 tests/bench/frameworks_hook_bench.py keras|tensorflow|jax [PAIRS]
 """

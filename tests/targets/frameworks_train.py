@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Small programs of Keras, TensorFlow and JAX as people write them; nothing in here knows that it may be recorded.
 
-frameworks_train.py keras FOLDER | keras_slow_input | keras_error | keras_loop graph|eager | jax whole|apart|plain|ahead | jax_input slow|fast
+frameworks_train.py keras FOLDER | keras_slow_input | keras_error | keras_loop graph|eager |
+jax whole|apart|plain|ahead | jax_input slow|fast
 """
 import os
 import sys
@@ -99,7 +100,7 @@ def keras_loop(how):
 
 
 def jax_loop(how):
-    """30 updates: in one compiled function with optax, gradients alone compiled, without optax, or compiled ahead of time."""
+    """30 updates: in one compiled function with optax, only gradients compiled, without optax, compiled ahead of time."""
     import jax
     import jax.numpy as jnp
 
@@ -143,7 +144,7 @@ def jax_loop(how):
 
 
 def jax_input(how):
-    """60 steps fed by tf.data. Slow: a batch takes longer than a step. Fast: the step goes on while the next batch is made."""
+    """60 steps fed by tf.data. Slow: a batch takes longer than a step. Fast: the step outlasts the next batch."""
     import jax
     import jax.numpy as jnp
     import optax

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What `headway record --pytorch` adds to programs of PyTorch, Keras, TensorFlow and JAX: ranges around what they do anyway.
+"""What `headway record --pytorch` adds to programs of PyTorch, Keras, TensorFlow and JAX: ranges around what they do.
 
-Only public interfaces of PyTorch are used; what else is used of the others says so where it stands. A hook that fails switches itself off, says so in the trace,
-and the program runs on.
+Only public interfaces of PyTorch are used; what else is used of the others says so where it stands. A hook that fails
+switches itself off, says so in the trace, and the program runs on.
 """
 import importlib
 import sys

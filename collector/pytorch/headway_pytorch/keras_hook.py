@@ -66,7 +66,8 @@ def _describe(model):
     if several != 1:
         core.tell("keras.steps_per_execution", several)
     optimizer = getattr(model, "optimizer", None)
-    compiled = "eager" if getattr(model, "run_eagerly", False) else "jit_compile=%s" % getattr(model, "jit_compile", None)
+    eager = getattr(model, "run_eagerly", False)
+    compiled = "eager" if eager else "jit_compile=%s" % getattr(model, "jit_compile", None)
     core.tell("keras.fit", "optimizer=%s %s" % (type(optimizer).__name__, compiled))
 
 
@@ -230,8 +231,8 @@ def _after_yield(token, error, result):
 
 
 def _attach_input():
-    """Not public. Nothing else tells the fetch from the step: with JAX Keras' loop reads a generator, with TensorFlow the
-    compiled function gets the iterator."""
+    """Not public. Nothing else tells the fetch from the step: with JAX Keras' loop reads a generator, with TensorFlow
+    the compiled function gets the iterator."""
     module = sys.modules.get("keras.src.trainers.epoch_iterator")
     if module is None or _keras.config.backend() == "torch":
         return

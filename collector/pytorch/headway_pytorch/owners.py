@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trainers with a loop of their own (Keras): while one runs, it says itself what is a step, and nothing else is asked."""
+"""Trainers with a loop of their own (Keras): while one runs, it says itself what is a step; nothing else is asked."""
 from headway_pytorch import steps
 from headway_pytorch.core import nvtx
 

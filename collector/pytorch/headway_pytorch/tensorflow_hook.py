@@ -116,7 +116,11 @@ def _before_gradient(args, kwargs):
 
 
 def _attach_gradients():
-    _wrap(_tf.GradientTape, "gradient", _before_gradient, lambda token, error, _: traced.gradient_ends(token, error), "tape")
+    _wrap(_tf.GradientTape, "gradient", _before_gradient, _after_gradient, "tape")
+
+
+def _after_gradient(token, error, result):
+    traced.gradient_ends(token, error)
 
 
 def _attach_savers():
