@@ -6,7 +6,7 @@ import sys
 import threading
 import weakref
 
-from headway_pytorch import core, decoders, stages, steps
+from headway_pytorch import core, decoders, stages, steps, waits
 from headway_pytorch.core import INPUT, INPUT_WAIT, PHASE, name, nvtx
 
 _data = None
@@ -72,10 +72,10 @@ class Loading:
 
 
 def _length(loader):
-    """Batches of a pass, or None: samplers need not know."""
+    """Batches of a pass, or None: samplers need not know. Nor need data sets, whose __len__ may ask one that has none."""
     try:
         return len(loader)
-    except TypeError:
+    except (TypeError, NotImplementedError):
         return None
 
 
@@ -89,8 +89,9 @@ def _describe(loader):
     for key in ("prefetch_factor", "persistent_workers", "pin_memory"):
         if getattr(loader, key, None):
             values.append("%s=%s" % (key, getattr(loader, key)))
-    if not isinstance(loader.dataset, _data.IterableDataset) and hasattr(loader.dataset, "__len__"):
-        values.append("samples=%d" % len(loader.dataset))
+    samples = None if isinstance(loader.dataset, _data.IterableDataset) else _length(loader.dataset)
+    if samples is not None:
+        values.append("samples=%d" % samples)
     core.tell("DataLoader" if number == 1 else "DataLoader %d" % number, " ".join(values))
 
 
@@ -200,7 +201,7 @@ def _before_next(args, kwargs):
 def _after_next(token, error, result):
     loading, before = token
     stages.end_here()
-    nvtx.pop_to(before)
+    waits.end(before)
     if error:
         steps.fetch_failed()
     elif loading is not None:

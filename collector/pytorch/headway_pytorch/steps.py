@@ -4,7 +4,8 @@
 A step begins with the fetch of a batch and ends with the first fetch after an optimizer has stepped. What
 a range was is said at its end: only one in which an optimizer stepped is a step. Without any fetch, steps
 are from one optimizer step to the next, and what lies between model.eval() and model.train() is evaluation.
-In a program that never made an optimizer, a step ends with its backward pass.
+In a program that never made an optimizer, a step ends with its backward pass. A trainer with a loop of its
+own (Keras) owns the thread meanwhile: it says itself what is a step, and nothing else is asked.
 docs/design/0040-pytorch-hook.md has the cases.
 """
 import atexit
@@ -13,7 +14,7 @@ import sys
 import threading
 import weakref
 
-from headway_pytorch import core, faults, pausing, sampling
+from headway_pytorch import environments, faults, pausing, sampling
 from headway_pytorch.core import EVALUATION, FORWARD, NO_PHASE, OTHER, PHASE, STEP, name, nvtx
 
 
@@ -30,7 +31,7 @@ class _Cycle:
         self.by_mode = False  # opened by model.eval(): what follows may still turn out to train
         self.evaluation = None  # a range that model.eval() opened inside
         self.source = None  # the iterator of the latest fetch, weakly
-        self.calls = nvtx.outermost_calls()
+        self.calls = _calls()
         self.faults = faults.now()
         if trains:
             self.depth = nvtx.push(name("step"), STEP)
@@ -42,7 +43,7 @@ class _Cycle:
             nvtx.set_phase(FORWARD if trains else EVALUATION)
 
     def has_forward_only(self):
-        return not self.updates and not self.backwards and nvtx.outermost_calls() > self.calls
+        return not self.updates and not self.backwards and _calls() > self.calls
 
 
 class _Thread(threading.local):
@@ -55,22 +56,23 @@ class _Thread(threading.local):
         self.source = None  # the iterator of the latest fetch, weakly
         self.reads_ahead = False  # the loop asks for a batch before it uses the one before
         self.between = None  # an evaluation that model.eval() opened after an epoch
+        self.owners = 0  # trainers at work, one inside the other
+        self.compiled_calls = 0  # of functions that neither update nor compute gradients
 
 
 _thread = _Thread()
+
+
+def _calls():
+    """Of models, so far: modules of PyTorch, and functions that other frameworks compiled."""
+    return nvtx.outermost_calls() + _thread.compiled_calls
+
+
 _has_optimizer = False  # one was made, on whatever thread
-_ENVIRONMENTS = ("gymnasium", "gym", "pettingzoo", "dm_env")
-_told_environments = False
 
 
 def _pop_evaluation():
-    """A program that has environments collects experience without gradients, too: no call tells it from an evaluation."""
-    global _told_environments
-    if not _told_environments:
-        _told_environments = True
-        loaded = [library for library in _ENVIRONMENTS if library in sys.modules]
-        if loaded:
-            core.tell("environments", " ".join(loaded))
+    environments.tell()
     nvtx.pop_as(PHASE, EVALUATION)
 
 
@@ -103,6 +105,8 @@ def _open(trains, by_update=False):
 def fetch_begins(iterator, trains, is_last):
     """The thread asks `iterator` for a batch. `trains`: gradients are recorded. `is_last`: it is known
     that there is none left."""
+    if _thread.owners:
+        return
     _thread.fetches += 1
     _end_between()
     cycle = _thread.cycle
@@ -129,6 +133,8 @@ def fetch_begins(iterator, trains, is_last):
 
 def fetch_failed():
     """There was no batch: the end of the epoch, or an error."""
+    if _thread.owners:
+        return
     cycle = _thread.cycle
     if cycle is not None and not cycle.updates and not cycle.backwards:
         _close()
@@ -151,8 +157,16 @@ def _source_gone(thread):
 
 def forward_begins(trains):
     """An outermost module is called for the first time: where there is no loader, a step begins."""
-    if trains and _thread.cycle is None and not _thread.fetches and not _is_loader_worker():
+    if trains and _thread.cycle is None and not _thread.fetches and not _thread.owners and not _is_loader_worker():
         _open(True, by_update=True)
+
+
+def first_call():
+    """Of what another framework compiled, or of a gradient: the first step begins, unless a fetch began one. What lies before
+    the first update may be anything."""
+    if _thread.cycle is None and not _thread.fetches and not _thread.owners and not _thread.steps:
+        _open(True, by_update=True)
+        _thread.cycle.calls = sys.maxsize
 
 
 def _is_loader_worker():
@@ -204,7 +218,7 @@ def _evaluates_in_step(cycle, trains):
 def mode_changed(trains, outermost):
     """model.eval() or model.train() was called on a module; `outermost`: one that the program calls itself."""
     cycle = _thread.cycle
-    if _is_loader_worker():
+    if _thread.owners or _is_loader_worker():
         return
     if _thread.fetches:
         if cycle is not None and cycle.trains:
@@ -240,6 +254,8 @@ def _trains_after_all(cycle):
 
 
 def backward_begins():
+    if _thread.owners:
+        return
     _end_between(True)
     cycle = _thread.cycle
     if cycle is not None:
@@ -250,7 +266,7 @@ def backward_begins():
 
 def backward_ended():
     """Without any optimizer the program updates its weights itself, after the pass."""
-    if _has_optimizer:
+    if _has_optimizer or _thread.owners:
         return
     cycle = _thread.cycle
     if cycle is not None:
@@ -266,8 +282,14 @@ def optimizer_made():
     _has_optimizer = True
 
 
+def has_optimizer():
+    return _has_optimizer
+
+
 def updated(optimizer):
     """An optimizer has stepped."""
+    if _thread.owners:
+        return
     key = id(optimizer)
     if key not in _thread.optimizers:
         _thread.optimizers.add(key)
@@ -287,6 +309,16 @@ def updated(optimizer):
     elif cycle.by_update or cycle.anchor_updates > 1:
         _close()
         _open(True, by_update=True)
+
+
+def forward_only():
+    """A compiled function was called that does not train."""
+    _thread.compiled_calls += 1
+
+
+def owned():
+    """A trainer with a loop of its own is at work (owners.py)."""
+    return _thread.owners > 0
 
 
 def _forget():
