@@ -6,6 +6,7 @@
 
 #include "collector/pytorch/native/calls.h"
 #include "collector/pytorch/native/nvtx.h"
+#include "collector/pytorch/native/ops.h"
 #include "collector/pytorch/native/sampler.h"
 
 namespace headway::pytorch {
@@ -160,6 +161,20 @@ PyObject* stop_sampling(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* start_ops(PyObject*, PyObject* arguments) {
+  OpHooks hooks;
+  if (!PyArg_ParseTuple(arguments, "OOOOOO", &hooks.mode, &hooks.tensor_type, &hooks.grad_enabled, &hooks.resolve,
+                        &hooks.name, &hooks.failed))
+    return nullptr;
+  pytorch::start_ops(hooks);
+  Py_RETURN_NONE;
+}
+
+PyObject* stop_ops(PyObject*, PyObject*) {
+  pytorch::stop_ops();
+  Py_RETURN_NONE;
+}
+
 PyObject* forked_child(PyObject*, PyObject*) {
   forked();
   Py_RETURN_NONE;
@@ -194,6 +209,10 @@ PyMethodDef g_functions[] = {
      "tells."},
     {"signalled", signalled, METH_VARARGS, "The handler of SIGURG, where sample() sends signals."},
     {"stop_sampling", stop_sampling, METH_NOARGS, "To be called at exit."},
+    {"start_ops", start_ops, METH_VARARGS,
+     "start_ops(mode, tensor_type, grad_enabled, resolve, name, failed): TorchFunction makes ranges "
+     "from here on."},
+    {"stop_ops", stop_ops, METH_NOARGS, "TorchFunction only calls on."},
     {"forked", forked_child, METH_NOARGS, "To be called in each forked child."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -212,7 +231,8 @@ PyModuleDef g_module = {PyModuleDef_HEAD_INIT,
 
 PyMODINIT_FUNC PyInit__headway_nvtx() {
   PyObject* module = PyModule_Create(&headway::pytorch::g_module);
-  if (module && !headway::pytorch::add_call_types(module)) {
+  if (module &&
+      !(headway::pytorch::add_call_types(module) && headway::pytorch::add_op_types(module))) {
     Py_DECREF(module);
     return nullptr;
   }
