@@ -86,7 +86,7 @@ class Switch:
         if self.profiler:
             self.profiler.stop()
             self.profiler = None
-        gc.collect()  # what is left of a block is no other's
+            gc.collect()  # what is left of a block is no other's
 
 
 class Loop:
@@ -110,15 +110,16 @@ class Loop:
 
 
 def block(loop, switch, state):
-    """Microseconds of a step: by the wall's clock, by the thread's."""
+    """Microseconds of its median step: by the wall's clock, by the thread's."""
     switch.set(state)
     loop.step()
-    wall, processor = time.perf_counter(), time.thread_time()
+    steps = []
     for _ in range(STEPS_IN_BLOCK):
+        wall, processor = time.perf_counter(), time.thread_time()
         loop.step()
-    ends = time.perf_counter(), time.thread_time()
+        steps.append((time.perf_counter() - wall, time.thread_time() - processor))
     switch.end()
-    return [(end - begin) / STEPS_IN_BLOCK * 1e6 for begin, end in zip((wall, processor), ends)]
+    return [statistics.median(clock) * 1e6 for clock in zip(*steps)]
 
 
 def interval(rounds, figure, chance):

@@ -146,7 +146,7 @@ def _after_making(token, error, iterator):
     _loadings[iterator] = _of_loader[loader] = loading
     for owner in type(iterator).__mro__:
         if "__next__" in vars(owner):
-            core.wrap(owner, "__next__", nvtx.before_next, nvtx.after_next, "DataLoader.__next__")
+            core.wrap(owner, "__next__", nvtx.around_next, None, "DataLoader.__next__")
             break
 
 

@@ -25,7 +25,7 @@ def is_in_memory(dataset):
 
 class CollateWrapper(Wrapper):
     def __init__(self, fn):
-        super().__init__(fn, nvtx.before_collate, nvtx.after_collate, "collate")
+        super().__init__(fn, nvtx.around_collate, None, "collate")
         self.fn = fn
 
     def __reduce__(self):
@@ -75,7 +75,7 @@ def _watch(dataset, iterable):
             return
         for attribute in ("__getitem__", "__getitems__"):
             if any(attribute in vars(owner) for owner in dataset.__mro__):
-                core.wrap(dataset, attribute, nvtx.before_sample, nvtx.after_sample, "dataset")
+                core.wrap(dataset, attribute, nvtx.around_sample, None, "dataset")
     except TypeError:  # a type of C code: collate alone tells
         pass
 
@@ -84,6 +84,6 @@ def _after_iterate(token, error, iterator):
     """A pass over an iterable dataset begins: its samples are asked for through this iterator."""
     if error or not nvtx.pass_begins():
         return None
-    samples = Wrapper(iterator.__next__, nvtx.before_sample, nvtx.after_next_sample, "dataset")
+    samples = Wrapper(iterator.__next__, nvtx.around_next_sample, None, "dataset")
     methods = {"__iter__": lambda self: self, "__next__": staticmethod(samples)}
     return type("HeadwaySamples", (), methods)()

@@ -106,8 +106,8 @@ def _attach_modes():
 
 def _attach_backward():
     # Tensor.backward() calls this one.
-    core.wrap(_torch.autograd, "backward", nvtx.before_backward, nvtx.after_backward, "backward")
-    core.wrap(_torch.autograd, "grad", nvtx.before_backward, nvtx.after_gradients, "backward")
+    core.wrap(_torch.autograd, "backward", nvtx.around_backward, None, "backward")
+    core.wrap(_torch.autograd, "grad", nvtx.around_gradients, None, "backward")
 
 
 # ---- optimizers
@@ -175,8 +175,9 @@ def _describe(optimizer):
 
 def _attach_optimizers():
     optimizer = _torch.optim.Optimizer
-    nvtx.start_updates(_step_names, _describe, _closures, _Closure, _closure_ends, _Closure.end)
-    core.wrap(optimizer, "zero_grad", nvtx.Push(_zero_grad_names, PHASE, UPDATE), nvtx.pop_to, "zero_grad")
+    nvtx.start_updates(_step_names, _zero_grad_names, _describe, core.failed("optimizer"))
+    nvtx.start_closures(_closures, _Closure, _closure_ends, _Closure.end)
+    core.wrap(optimizer, "zero_grad", nvtx.around_zero_grad, None, "zero_grad")
     hooks = importlib.import_module("torch.optim.optimizer")  # not an attribute in all versions
     if hasattr(hooks, "register_optimizer_step_post_hook"):
         _attach_step_hooks(hooks)
@@ -188,23 +189,21 @@ def _attach_optimizers():
         # The class is known only now; before PyTorch 2 there are no hooks around step().
         for owner in type(token[0]).__mro__:
             if "step" in vars(owner):
-                core.wrap(owner, "step", nvtx.before_step, nvtx.after_step, "optimizer")
+                core.wrap(owner, "step", nvtx.around_step, None, "optimizer")
                 break
 
     core.wrap(optimizer, "__init__", lambda args, kwargs: args, after_init, "optimizer")
 
 
 def _attach_step_hooks(hooks):
-    """In Python, as a compiler traces into them."""
+    """In Python, as a compiler traces into them; what they call raises nothing."""
     is_compiling = _is_compiling()
     begins, ended = nvtx.step_begins, nvtx.step_ended
 
-    @guarded("optimizer")
     def before(optimizer, args, kwargs):
         if not is_compiling():
             begins(optimizer, args, kwargs)
 
-    @guarded("optimizer")
     def after(optimizer, args, kwargs):
         if not is_compiling():
             ended(optimizer)
@@ -214,8 +213,10 @@ def _attach_step_hooks(hooks):
 
 
 def _is_compiling():
+    """The cheapest way to ask."""
     compiler = getattr(_torch, "compiler", None)
-    return getattr(compiler, "is_compiling", None) or (lambda: False)
+    asks = getattr(compiler, "is_dynamo_compiling", None) or getattr(compiler, "is_compiling", None)
+    return asks or (lambda: False)
 
 
 # ---- compilers

@@ -10,7 +10,8 @@ namespace headway::pytorch {
 namespace {
 
 constexpr std::int64_t kWarmUp = 8;  ///< steps that do not count
-constexpr std::int64_t kFirst = 32;  ///< told after so many steps, after four times as many, and so on
+constexpr std::int64_t kFirst =
+    32;  ///< told after so many steps, after four times as many, and so on
 constexpr std::int64_t kLater = 4;
 constexpr int kAfterFork = 2;  ///< steps in which what is written to is copied for once
 constexpr std::int64_t kMost = 256;

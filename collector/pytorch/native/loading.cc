@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "collector/pytorch/native/calls.h"
 #include "collector/pytorch/native/making.h"
 #include "collector/pytorch/native/nvtx.h"
 #include "collector/pytorch/native/steps.h"
@@ -64,7 +65,8 @@ PyObject* g_find = nullptr;
 PyObject* g_names = nullptr;
 PyObject* g_grad_enabled = nullptr;
 PyObject* g_look = nullptr;
-PyTypeObject* g_seen = nullptr;  ///< type of batches in which there is nothing more to see; only compared
+PyTypeObject* g_seen =
+    nullptr;  ///< type of batches in which there is nothing more to see; only compared
 nvtxStringHandle_t g_shutdown = nullptr;
 
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject*) {
@@ -152,17 +154,10 @@ bool begin_wait(PerThread& thread, PyObject* iterator, PyObject* loading, std::i
          begin_here(thread.making, batch, pass->in_memory, pass->yielded > 0);
 }
 
-PyObject* before_next(PyObject*, PyObject* arguments) {
-  PyObject* given = PyTuple_GetItem(arguments, 0);
-  PyObject* iterator = given ? PyTuple_GetItem(given, 0) : nullptr;
-  PerThread* thread = iterator ? per_thread() : nullptr;
-  PyObject* loading = thread ? loading_of(thread->steps, iterator) : nullptr;
-  if (!loading) return nullptr;
-  std::int32_t before = 0;
-  if (begin_wait(*thread, iterator, loading, before))
-    return Py_BuildValue("(Ni)", loading, static_cast<int>(before));
-  Py_DECREF(loading);
-  return nullptr;
+bool before_next(PerThread& thread, PyObject* arguments, PyObject*, Token& token) {
+  PyObject* iterator = PyTuple_GetItem(arguments, 0);
+  token.object = iterator ? loading_of(thread.steps, iterator) : nullptr;
+  return token.object && begin_wait(thread, iterator, token.object, token.open);
 }
 
 /// What batches hold: Python looks at the first ones, and says whether to show it more of that type.
@@ -174,22 +169,14 @@ bool look(PyObject* batch) {
   return more != nullptr;
 }
 
-PyObject* after_next(PyObject*, PyObject* arguments) {
-  PyObject *loading = nullptr, *error = nullptr, *result = nullptr;
-  int before = 0;
-  if (!PyArg_ParseTuple(arguments, "(Oi)OO", &loading, &before, &error, &result)) return nullptr;
-  PerThread* thread = per_thread();
-  if (!thread || !end_here(thread->making)) return nullptr;
-  Nvtx::pop_to(before);
-  bool good = true;
-  if (error == Py_True) {
-    good = fetch_failed(*thread);
-  } else if (Pass* pass = pass_of(loading)) {
-    ++pass->yielded;
-    good = look(result);
-  }
-  if (!good) return nullptr;
-  Py_RETURN_NONE;
+bool after_next(PerThread& thread, Token& token, bool failed, PyObject* result) {
+  if (!end_here(thread.making)) return false;
+  Nvtx::pop_to(token.open);
+  if (failed) return fetch_failed(thread);
+  Pass* pass = pass_of(token.object);
+  if (!pass) return true;
+  ++pass->yielded;
+  return look(result);
 }
 
 PyObject* start_loading(PyObject*, PyObject* arguments) {
@@ -209,11 +196,10 @@ PyMethodDef g_methods[] = {
 
 PyMethodDef g_functions[] = {
     {"start_loading", start_loading, METH_VARARGS,
-     "start_loading(find, names, grad_enabled, look): before the others. find(iterator) -> its "
-     "Loading or None; names[type of an iterator] -> handle; look(batch) -> whether to show it more "
+     "start_loading(find, names, grad_enabled, look): before a wait. find(iterator) -> its "
+     "Loading or None; names[type of an iterator] -> handle; look(batch) -> whether to show it "
+     "more "
      "of that type."},
-    {"before_next", before_next, METH_VARARGS, "Stands before the __next__ of iterators."},
-    {"after_next", after_next, METH_VARARGS, "Stands after it."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
@@ -227,7 +213,8 @@ bool add_loading_functions(PyObject* module) {
   PyObject* type = PyType_FromSpec(&spec);
   g_type = reinterpret_cast<PyTypeObject*>(type);
   return type && PyModule_AddObject(module, "Loading", type) == 0 &&  // steals on success
-         PyModule_AddFunctions(module, g_functions) == 0;
+         PyModule_AddFunctions(module, g_functions) == 0 &&
+         add_hook(module, "around_next", before_next, after_next);
 }
 
 }  // namespace headway::pytorch

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "collector/pytorch/native/calls.h"
 #include "collector/pytorch/native/nvtx.h"
 
 namespace headway::pytorch {
@@ -63,7 +64,8 @@ std::int64_t now_ns(clockid_t clock) {
 
 /// How long the thread waited for a processor so far.
 std::int64_t delays_ns(Making& making) {
-  if (making.delays == -2) making.delays = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  if (making.delays == -2)
+    making.delays = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   if (making.delays < 0) return 0;
   char text[64] = {};
   if (pread(making.delays, text, sizeof text - 1, 0) <= 0) {
@@ -106,8 +108,7 @@ void end_stage(Making& making, RangeKind kind) {
 bool begin_draws(Making& making) {
   if (making.draws_are_known) return true;
   if (!making.draws) making.draws = PyObject_CallObject(g_make_draws, nullptr);
-  PyObject* begun =
-      making.draws ? PyObject_CallMethod(making.draws, "begin", nullptr) : nullptr;
+  PyObject* begun = making.draws ? PyObject_CallMethod(making.draws, "begin", nullptr) : nullptr;
   making.draws_began = begun != nullptr;
   Py_XDECREF(begun);
   return begun != nullptr;
@@ -163,18 +164,11 @@ bool end(Making& making) {
   return good;
 }
 
-PyObject* none_if(bool good) {
-  if (!good) return nullptr;
-  Py_RETURN_NONE;
-}
-
 // ---- around functions of the program
 
-PyObject* before_collate(PyObject*, PyObject*) {
-  PerThread* thread = per_thread();
-  if (!thread) return nullptr;
-  Making& making = thread->making;
-  if (!making.is_active) Py_RETURN_NONE;
+bool before_collate(PerThread& thread, PyObject*, PyObject*, Token&) {
+  Making& making = thread.making;
+  if (!making.is_active) return true;
   bool good = true;
   if (!making.has_batch && g_worker.is_one) {  // no samples were seen, or there are no more
     const bool has_partial = making.has_partial;
@@ -187,21 +181,18 @@ PyObject* before_collate(PyObject*, PyObject*) {
   } else if (making.has_batch) {  // once more
     begin_stage(making);
   }
-  push(g_collate, RangeKind::kCollate,
-       making.has_batch ? making.batch : conventions::kAbsent);
-  return none_if(good);
+  push(g_collate, RangeKind::kCollate, making.has_batch ? making.batch : conventions::kAbsent);
+  return good;
 }
 
-PyObject* after_collate(PyObject*, PyObject*) {
-  PerThread* thread = per_thread();
-  if (!thread) return nullptr;
-  Making& making = thread->making;
-  if (!making.is_active) Py_RETURN_NONE;
+bool after_collate(PerThread& thread, Token&, bool, PyObject*) {
+  Making& making = thread.making;
+  if (!making.is_active) return true;
   if (making.has_batch && this_thread().open >= making.depth + 2) {
     Nvtx::pop_to(making.depth + 2);
     end_stage(making, RangeKind::kCollate);
   }
-  return none_if(!g_worker.is_one || end(making));
+  return !g_worker.is_one || end(making);
 }
 
 /// A range inside the samples of a batch; None elsewhere and inside of such a one.
@@ -226,49 +217,38 @@ PyObject* end_decoding(PyObject*, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-PyObject* before_sample(PyObject*, PyObject*) {
-  PerThread* thread = per_thread();
-  if (!thread) return nullptr;
-  Making& making = thread->making;
-  if (!making.is_active) Py_RETURN_NONE;
+bool before_sample(PerThread& thread, PyObject*, PyObject*, Token&) {
+  Making& making = thread.making;
+  if (!making.is_active) return true;
   bool good = true;
   if (making.level == 0 && !making.has_batch) good = begin(making, g_worker.next_batch());
   ++making.level;
-  return none_if(good);
+  return good;
 }
 
-/// Of what Call gives to `after`.
-bool has_error(PyObject* arguments) {
-  return PyTuple_Size(arguments) > 1 && PyTuple_GetItem(arguments, 1) == Py_True;
-}
-
-PyObject* after_sample(PyObject*, PyObject* arguments) {
-  PerThread* thread = per_thread();
-  if (!thread) return nullptr;
-  Making& making = thread->making;
-  if (!making.is_active || making.level == 0) Py_RETURN_NONE;
+bool after_sample(PerThread& thread, Token&, bool failed, PyObject*) {
+  Making& making = thread.making;
+  if (!making.is_active || making.level == 0) return true;
   --making.level;
-  return none_if(!has_error(arguments) || making.level > 0 || end(making));
+  return !failed || making.level > 0 || end(making);
 }
 
-PyObject* after_next_sample(PyObject*, PyObject* arguments) {
-  PerThread* thread = per_thread();
-  if (!thread) return nullptr;
-  Making& making = thread->making;
-  if (!making.is_active || making.level == 0) Py_RETURN_NONE;
+bool after_next_sample(PerThread& thread, Token&, bool failed, PyObject*) {
+  Making& making = thread.making;
+  if (!making.is_active || making.level == 0) return true;
   --making.level;
-  if (!has_error(arguments)) {
+  if (!failed) {
     ++making.samples;
-    Py_RETURN_NONE;
+    return true;
   }
-  if (making.level > 0) Py_RETURN_NONE;
+  if (making.level > 0) return true;
   if (making.samples > 0) {  // the end of the dataset, mostly
     making.has_partial = making.has_batch;
     making.partial = making.batch;
   } else {
     --g_worker.made;
   }
-  return none_if(end(making));
+  return end(making);
 }
 
 // ---- for Python
@@ -317,13 +297,9 @@ PyObject* pass_begins(PyObject*, PyObject*) {
 
 PyMethodDef g_functions[] = {
     {"start_making", start_making, METH_O,
-     "start_making(Draws): before any of the others; Draws().begin() and .end(), which says whether "
+     "start_making(Draws): before any of the others; Draws().begin() and .end(), which says "
+     "whether "
      "it has seen enough."},
-    {"before_collate", before_collate, METH_VARARGS, "Stands before collate_fn."},
-    {"after_collate", after_collate, METH_VARARGS, "Stands after it."},
-    {"before_sample", before_sample, METH_VARARGS, "In a worker: stands before a dataset."},
-    {"after_sample", after_sample, METH_VARARGS, "Stands after it."},
-    {"after_next_sample", after_next_sample, METH_VARARGS, "Stands after an iterable one's next."},
     {"begin_decoding", begin_decoding, METH_VARARGS,
      "Opens a range inside the samples of a batch -> token for end_decoding()."},
     {"end_decoding", end_decoding, METH_VARARGS, "Stands after a decoder."},
@@ -349,7 +325,10 @@ bool end_here(Making& making) {
 }
 
 bool add_making_functions(PyObject* module) {
-  return PyModule_AddFunctions(module, g_functions) == 0;
+  return PyModule_AddFunctions(module, g_functions) == 0 &&
+         add_hook(module, "around_collate", before_collate, after_collate) &&
+         add_hook(module, "around_sample", before_sample, after_sample) &&
+         add_hook(module, "around_next_sample", before_sample, after_next_sample);
 }
 
 }  // namespace headway::pytorch

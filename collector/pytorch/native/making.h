@@ -13,7 +13,7 @@ namespace headway::pytorch {
 bool begin_here(Making& making, std::int64_t batch, bool in_memory, bool alone);
 bool end_here(Making& making);
 
-/// Functions that stand before and after those of the program, and what a worker calls.
+/// The hooks around functions of the program, and what a worker calls.
 bool add_making_functions(PyObject* module);
 
 }  // namespace headway::pytorch

@@ -108,8 +108,8 @@ PyObject* stop_sampling(PyObject*, PyObject*) {
 
 PyObject* start_ops(PyObject*, PyObject* arguments) {
   OpHooks hooks;
-  if (!PyArg_ParseTuple(arguments, "OOOOOO", &hooks.mode, &hooks.tensor_type, &hooks.grad_enabled, &hooks.resolve,
-                        &hooks.name, &hooks.failed))
+  if (!PyArg_ParseTuple(arguments, "OOOOOO", &hooks.mode, &hooks.tensor_type, &hooks.grad_enabled,
+                        &hooks.resolve, &hooks.name, &hooks.failed))
     return nullptr;
   pytorch::start_ops(hooks);
   Py_RETURN_NONE;
@@ -146,7 +146,8 @@ PyMethodDef g_functions[] = {
     {"signalled", signalled, METH_VARARGS, "The handler of SIGURG, where sample() sends signals."},
     {"stop_sampling", stop_sampling, METH_NOARGS, "To be called at exit."},
     {"start_ops", start_ops, METH_VARARGS,
-     "start_ops(mode, tensor_type, grad_enabled, resolve, name, failed): TorchFunction makes ranges "
+     "start_ops(mode, tensor_type, grad_enabled, resolve, name, failed): TorchFunction makes "
+     "ranges "
      "from here on."},
     {"stop_ops", stop_ops, METH_NOARGS, "TorchFunction only calls on."},
     {"forked", forked_child, METH_NOARGS, "To be called in each forked child."},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collector/pytorch/native/nvtx.h"
+#include "collector/pytorch/native/per_thread.h"
 
 namespace headway::pytorch {
 namespace {
@@ -16,11 +17,11 @@ constexpr std::size_t kMostNodes = 16;  ///< of one op; cross_entropy makes two
 
 OpHooks g_hooks;
 bool g_on = false;
-std::int64_t g_next = 0;            ///< number of an op
-PyObject* g_functions = nullptr;    ///< {function: handle of its name, or 0}
-PyObject* g_nodes = nullptr;        ///< {type of a node: handle, 0 for a leaf's, None: ask each node}
-PyTypeObject* g_before = nullptr;   ///< type of the hook in front of a node
-PyObject* g_after = nullptr;        ///< the hook behind it, one for all
+std::int64_t g_next = 0;          ///< number of an op
+PyObject* g_functions = nullptr;  ///< {function: handle of its name, or 0}
+PyObject* g_nodes = nullptr;      ///< {type of a node: handle, 0 for a leaf's, None: ask each node}
+PyTypeObject* g_before = nullptr;  ///< type of the hook in front of a node
+PyObject* g_after = nullptr;       ///< the hook behind it, one for all
 PyObject *g_grad_fn, *g_next_functions, *g_register_prehook, *g_register_hook, *g_node_name;
 
 /// Owned references in a list; what is left is given back.
@@ -162,9 +163,9 @@ bool hook(PyObject* value, PyObject* node, nvtxStringHandle_t name, std::int64_t
   // Before PyTorch 2: the tensor's hook runs just before its node, inner nodes have none.
   static const int has_prehooks = PyObject_HasAttr(node, g_register_prehook);
   inner = has_prehooks != 0;
-  const bool good = call_with(inner ? node : value, inner ? g_register_prehook : g_register_hook,
-                              before) &&
-                    call_with(node, g_register_hook, g_after);
+  const bool good =
+      call_with(inner ? node : value, inner ? g_register_prehook : g_register_hook, before) &&
+      call_with(node, g_register_hook, g_after);
   Py_DECREF(before);
   return good;
 }
@@ -228,17 +229,8 @@ bool watch_nodes(PyObject* out, PyObject* arguments, std::int64_t number) {
 /// A hook of ours has raised: ops are off from here on. False when it is the program's (Ctrl-C in the middle),
 /// which stays set.
 bool switch_off() {
-  if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
+  if (!swallow(g_hooks.failed)) return false;
   g_on = false;
-  PyObject *type = nullptr, *error = nullptr, *traceback = nullptr;
-  PyErr_Fetch(&type, &error, &traceback);
-  PyErr_NormalizeException(&type, &error, &traceback);
-  PyObject* told = PyObject_CallFunctionObjArgs(g_hooks.failed, error ? error : type, nullptr);
-  Py_XDECREF(told);
-  PyErr_Clear();
-  Py_XDECREF(type);
-  Py_XDECREF(error);
-  Py_XDECREF(traceback);
   return true;
 }
 
@@ -296,11 +288,6 @@ PyObject* mode_of(PyObject*, void*) {
 PyGetSetDef g_attributes[] = {{"__self__", mode_of, nullptr, nullptr, nullptr},
                               {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-void keep(PyObject*& slot, PyObject* value) {
-  Py_INCREF(value);
-  slot = value;
-}
-
 }  // namespace
 
 void start_ops(const OpHooks& hooks) {
@@ -318,9 +305,8 @@ void stop_ops() {
 }
 
 bool add_op_types(PyObject* module) {
-  PyType_Slot node_slots[] = {{Py_tp_call, pointer(begin_node)},
-                              {Py_tp_dealloc, pointer(free_object)},
-                              {0, nullptr}};
+  PyType_Slot node_slots[] = {
+      {Py_tp_call, pointer(begin_node)}, {Py_tp_dealloc, pointer(free_object)}, {0, nullptr}};
   PyType_Spec node = {"_headway_nvtx.NodeRange", sizeof(NodeRange), 0, Py_TPFLAGS_DEFAULT,
                       node_slots};
   g_before = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&node));

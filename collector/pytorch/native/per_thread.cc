@@ -18,6 +18,8 @@ struct Holder {
 
 PyTypeObject* g_type = nullptr;
 PyObject* g_key = nullptr;
+/// That of the calling thread, once found. It is freed by its own thread, or where that runs no Python any more.
+thread_local Holder* t_holder = nullptr;
 
 void forget(PerThread& state) {
   forget_making(state.making);
@@ -29,6 +31,7 @@ void forget(PerThread& state) {
 
 void dealloc(PyObject* self) {
   auto* holder = reinterpret_cast<Holder*>(self);
+  if (t_holder == holder) t_holder = nullptr;
   if (holder->state) forget(*holder->state);
   delete holder->state;
   PyTypeObject* type = Py_TYPE(self);
@@ -48,6 +51,17 @@ Holder* add_holder(PyObject* threads_own) {
   return kept ? holder : nullptr;
 }
 
+Holder* find_holder() {
+  PyObject* threads_own = PyThreadState_GetDict();  // borrowed
+  if (!threads_own) {
+    PyErr_SetString(PyExc_RuntimeError, "headway: the thread has no state");
+    return nullptr;
+  }
+  PyObject* found = PyDict_GetItemWithError(threads_own, g_key);  // borrowed
+  if (!found && PyErr_Occurred()) return nullptr;
+  return found ? reinterpret_cast<Holder*>(found) : add_holder(threads_own);
+}
+
 }  // namespace
 
 void keep(PyObject*& slot, PyObject* value) {
@@ -55,6 +69,22 @@ void keep(PyObject*& slot, PyObject* value) {
   Py_XINCREF(value);
   slot = value;
   Py_XDECREF(old);
+}
+
+bool swallow(PyObject* failed) {
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
+  PyObject *type = nullptr, *error = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  if (failed && failed != Py_None) {
+    PyObject* told = PyObject_CallFunctionObjArgs(failed, error ? error : type, nullptr);
+    Py_XDECREF(told);
+    PyErr_Clear();
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(error);
+  Py_XDECREF(traceback);
+  return true;
 }
 
 bool refers_to(PyObject* weak, PyObject* object) {
@@ -68,21 +98,15 @@ void forget_making(Making& making) {
 }
 
 PerThread* per_thread() {
-  PyObject* threads_own = PyThreadState_GetDict();  // borrowed
-  if (!threads_own) {
-    PyErr_SetString(PyExc_RuntimeError, "headway: the thread has no state");
-    return nullptr;
+  if (!t_holder) t_holder = find_holder();
+  if (!t_holder) return nullptr;
+  PerThread* state = t_holder->state;
+  if (t_holder->fork != forks()) {  // what is open belongs to the parent
+    t_holder->fork = forks();
+    forget(*state);
+    *state = {};
   }
-  PyObject* found = PyDict_GetItemWithError(threads_own, g_key);  // borrowed
-  if (!found && PyErr_Occurred()) return nullptr;
-  Holder* holder = found ? reinterpret_cast<Holder*>(found) : add_holder(threads_own);
-  if (!holder) return nullptr;
-  if (holder->fork != forks()) {  // what is open belongs to the parent
-    forget(*holder->state);
-    *holder->state = {};
-    holder->fork = forks();
-  }
-  return holder->state;
+  return state;
 }
 
 bool add_per_thread_type() {

@@ -13,9 +13,9 @@ namespace headway::pytorch {
 /// A range that model.eval() opened inside a step, or after an epoch's last one.
 struct Evaluation {
   bool is_open = false;
-  std::int32_t depth = 0;  ///< ranges open with its own
+  std::int32_t depth = 0;   ///< ranges open with its own
   std::uint32_t phase = 0;  ///< of module calls before
-  std::int64_t calls = 0;  ///< outermost calls of modules before
+  std::int64_t calls = 0;   ///< outermost calls of modules before
 };
 
 /// The range that is open and may turn out to be a step.
@@ -29,8 +29,8 @@ struct Cycle {
   std::int64_t updates = 0;
   std::int64_t anchor_updates = 0;
   std::int64_t backwards = 0;
-  std::int64_t calls = 0;   ///< outermost calls of modules before
-  std::int64_t faults = 0;  ///< of pages, before
+  std::int64_t calls = 0;      ///< outermost calls of modules before
+  std::int64_t faults = 0;     ///< of pages, before
   PyObject* source = nullptr;  ///< the iterator of the latest fetch, weakly
   Evaluation evaluation;
 };
@@ -39,8 +39,8 @@ struct Steps {
   Cycle cycle;
   std::int64_t steps = 0;
   std::int64_t fetches = 0;
-  bool reads_ahead = false;  ///< the loop asks for a batch before it uses the one before
-  PyObject* source = nullptr;  ///< the iterator of the latest fetch, weakly
+  bool reads_ahead = false;     ///< the loop asks for a batch before it uses the one before
+  PyObject* source = nullptr;   ///< the iterator of the latest fetch, weakly
   PyObject* loading = nullptr;  ///< what is known of that one's loader
   Evaluation between;
   std::vector<PyObject*> optimizers;  ///< those seen so far: only compared, not owned
@@ -60,8 +60,8 @@ struct Making {
   std::int64_t samples = 0;  ///< of an iterable dataset, in this batch
   std::int64_t batch = 0;
   std::int64_t partial = 0;
-  std::int64_t wall_ns = 0;  ///< where the stage began, by the clock and
-  std::int64_t ran_ns = 0;   ///< by that of the thread
+  std::int64_t wall_ns = 0;     ///< where the stage began, by the clock and
+  std::int64_t ran_ns = 0;      ///< by that of the thread
   std::int64_t delayed_ns = 0;  ///< the thread waited for a processor so far, when last looked
   int delays = -2;              ///< the file that tells it; -2: not opened yet, -1: there is none
   bool draws_are_known = false;
@@ -91,6 +91,9 @@ bool add_per_thread_type();
 
 /// For objects that may be null: the one takes a reference of `value`, the other is given back.
 void keep(PyObject*& slot, PyObject* value);
+/// A hook of ours has raised: hands the error to `failed`, if that is a callable, and clears it. False when the error is
+/// the program's (Ctrl-C in the middle): then it stays set.
+bool swallow(PyObject* failed);
 /// Whether the weak reference, which may be null, is to `object`.
 bool refers_to(PyObject* weak, PyObject* object);
 

@@ -84,8 +84,7 @@ bool end(Evaluation& open, bool trains_after_all = false) {
 }
 
 bool has_forward_only(const Cycle& cycle) {
-  return cycle.updates == 0 && cycle.backwards == 0 &&
-         this_thread().outermost_calls > cycle.calls;
+  return cycle.updates == 0 && cycle.backwards == 0 && this_thread().outermost_calls > cycle.calls;
 }
 
 bool look_at_step(std::int64_t number) {
