@@ -34,8 +34,9 @@ void require_events(const Trace& trace) {
       trace.counters.empty() ? "" : " It does hold counters and processes: see `headway stats`.";
   fail_input(
       "{}: no events (no range, API call or device op), so there is nothing to judge.{} Did the "
-      "program use NVTX or CUDA, and reach its first step? JAX and TensorFlow do not: record with "
-      "their profilers, whose .xplane.pb files Headway reads. See `headway record --help`.",
+      "program use NVTX or CUDA, and reach its first step? Headway also reads the .xplane.pb files "
+      "of "
+      "the profilers of JAX and TensorFlow. See `headway record --help`.",
       trace.path, counters);
 }
 

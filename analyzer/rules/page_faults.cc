@@ -62,7 +62,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!worst)
     return cannot_tell(rule,
                        "Page faults of the training thread were not counted: record with the "
-                       "PyTorch hook.");
+                       "Python hook.");
   const PageFaults& faults = worst->faults;
   if (faults.time.ns == 0)  // too few for the hook to measure one
     return fine(rule, fmt::format("Page faults: {} in each step.",
@@ -87,6 +87,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
        faults.libc_returns ? "MALLOC_TRIM_THRESHOLD_=-1 MALLOC_MMAP_MAX_=0 python3 train.py"
                            : "jemalloc: MALLOC_CONF=dirty_decay_ms:-1,muzzy_decay_ms:-1",
        ""}};
+  if (faults.libc_returns)
+    finding.advice.push_back(
+        {"TensorFlow/JAX", finding.advice.front().text, finding.advice.front().knob, ""});
   return finding;
 }
 

@@ -101,8 +101,9 @@ BetweenCause between_cause_of_name(std::string_view name) {
 }
 
 bool never_belongs_to_a_step(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kNames = {"torch.save", "torch.distributed.checkpoint",
-                                                      "garbage collection", "gc.collect"};
+  constexpr std::array<std::string_view, 6> kNames = {
+      "torch.save",          "torch.distributed.checkpoint", "keras.Model.save",
+      "tf.train.Checkpoint", "garbage collection",           "gc.collect"};
   return name.find("built-in function collect") != std::string_view::npos ||
          std::ranges::any_of(kNames, [&](std::string_view one) { return name.starts_with(one); });
 }

@@ -33,13 +33,22 @@ std::uint8_t framework_of_range(std::string_view name) {
       {"aten::", "torch/", "nn.Module:", "autograd::", "ProfilerStep#", "Optimizer.step#",
        "enumerate(DataLoader)", "DistributedDataParallel.", "Torch-Compiled Region"});
   static constexpr auto kJax = std::to_array<std::string_view>(
-      {"jit(", "jit_", "pjit", "PjitFunction", "XlaModule", "PjRt", "TSL:", "jax/"});
+      {"jit(", "jit_", "pjit", "PjitFunction", "XlaModule", "PjRt", "TSL:", "jax/", "jax.grad"});
   static constexpr auto kTensorFlow = std::to_array<std::string_view>(
-      {"IteratorGetNext", "tensorflow::", "tensorflow/", "TFRecord", "ExecutorState::Process"});
+      {"IteratorGetNext", "tensorflow::", "tensorflow/", "TFRecord", "ExecutorState::Process",
+       "tf.function:", "tf.GradientTape."});
   if (starts_with_any(name, kPyTorch)) return bit(Framework::kPyTorch);
   if (starts_with_any(name, kJax)) return bit(Framework::kJax);
   if (starts_with_any(name, kTensorFlow)) return bit(Framework::kTensorFlow);
   return 0;
+}
+
+/// Keras' own ranges do not tell what computes; a setting does: "3.15.1 backend=jax".
+std::uint8_t framework_below_keras(const Trace& trace) {
+  const std::string_view said = trace.setting("keras");
+  if (said.ends_with("backend=torch")) return bit(Framework::kPyTorch);
+  if (said.ends_with("backend=jax")) return bit(Framework::kJax);
+  return said.ends_with("backend=tensorflow") ? bit(Framework::kTensorFlow) : std::uint8_t{0};
 }
 
 std::uint8_t framework_of_kernel(std::string_view name) {
@@ -87,6 +96,7 @@ ProgramFacts find_program(const Trace& trace, const RangeNames& names, const Ker
                               [](const GraphOp& op) { return is_training(op.phase); });
   bool operators = false;
   bool engine = false;
+  const bool hook = !trace.setting("python_hook").empty();
   if (trace.setting("trainer") == kTrainer) {
     facts.frameworks |= bit(Framework::kHeadwayTrain);
     // Where it trains first, ops of the backward pass say so.
@@ -99,7 +109,9 @@ ProgramFacts find_program(const Trace& trace, const RangeNames& names, const Ker
     const RangeSource source = names.source(RangeId{i});
     if (source == RangeSource::kDevice) continue;
     const RangeInfo* info = trace.info(RangeId{i});
-    training = training || (info && is_training(info->phase));
+    // The hook calls a range a step only where an update was in it.
+    training = training ||
+               (info && (is_training(info->phase) || (hook && info->kind == RangeKind::kStep)));
     const StringId id = ranges.name[i];
     if (id.value >= seen.size() || seen[id.value]) continue;
     seen[id.value] = true;
@@ -110,7 +122,8 @@ ProgramFacts find_program(const Trace& trace, const RangeNames& names, const Ker
                      name.find("zero_grad") == std::string_view::npos);
     operators = operators || source == RangeSource::kOperator || name.starts_with("aten::");
     engine = engine || (source != RangeSource::kPython && means_pass(name));
-    facts.frameworks |= framework_of_range(name);
+    facts.frameworks |=
+        name.starts_with("keras.") ? framework_below_keras(trace) : framework_of_range(name);
   }
   std::vector<bool> judged(trace.strings.size());
   const DeviceOps& ops = trace.device_ops;

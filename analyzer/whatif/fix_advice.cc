@@ -43,6 +43,8 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"no-garbage-collection", kFlow, "gc.freeze(), gc.disable() with gc.collect() every n steps"},
     {"keep-freed-memory", kTorch,
      "MALLOC_TRIM_THRESHOLD_=-1 MALLOC_MMAP_MAX_=0 in the program's environment"},
+    {"keep-freed-memory", kFlow,
+     "MALLOC_TRIM_THRESHOLD_=-1 MALLOC_MMAP_MAX_=0 in the program's environment"},
     {"split-k", kTorch, "torch.compile(model, mode='max-autotune'); torch.cuda.tunable.enable()"},
     {"split-k", kFlow, "XLA_FLAGS=--xla_gpu_autotune_level=4"},
     {"no-pauses", kTorch,

@@ -70,9 +70,10 @@ Finding about_hook(const nlohmann::json& answer, int minor) {
             "Install the wheel for this machine (x86-64, glibc 2.34 or newer)."};
   if (!answer.value("waits", false))
     return {Status::kWarning,
-            "this Python runs no start-up code (site), so nothing waits for torch",
+            "this Python runs no start-up code (site), so nothing waits for a framework",
             "Start it without -S, -I and -E; CUDA and the program's own NVTX ranges are recorded."};
-  return {Status::kOk, "loads, and waits for the program to import torch", ""};
+  return {Status::kOk,
+          "loads, and waits for the program to import PyTorch, Keras, TensorFlow or JAX", ""};
 }
 
 Finding about_torch(const nlohmann::json& answer) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Python runs this at its start because `headway record --pytorch` puts the folder first on PYTHONPATH.
 
-It waits for the program to import torch; a program that never does is left alone. Then it runs the
+It waits for the program to import torch, keras, tensorflow or jax; a program that never does is left alone. Then it runs the
 sitecustomize that would have run without it.
 """
 import importlib.machinery
@@ -86,6 +86,8 @@ def _run_the_one_behind():
 # The first ones train, the next ones write checkpoints, the last ones decode images, maybe for a data set.
 PARTS = ("torch", "torch.utils.data", "torch.distributed.checkpoint", "safetensors.torch")
 PARTS += ("PIL.ImageFile", "cv2", "torchvision.io.image")
+# Frameworks other than PyTorch.
+PARTS += ("keras", "tensorflow", "jax", "optax")
 if os.environ.get("HEADWAY_PYTORCH"):
     sys.meta_path.insert(0, _AfterImport({name: _attach(name) for name in PARTS}))
 import importlib.util  # noqa: E402  (after the hook: nothing above needs it)

@@ -44,8 +44,7 @@ std::string nothing_line(const Summary& s) {
            "trace holds only processes and counters";
   return "no event was recorded: the program does not use NVTX, is statically linked or 32-bit, "
          "runs as another user, clears its environment, or ended before its first range. The trace "
-         "holds only processes and counters. For JAX and TensorFlow, record with their profilers: "
-         "`headway report` reads their .xplane.pb files";
+         "holds only processes and counters";
 }
 
 std::string cost_line(const Summary& s) {
@@ -105,10 +104,10 @@ std::string without_session_line(const Summary& s) {
 std::vector<std::string> pytorch_lines(const Summary& s) {
   std::vector<std::string> lines;
   if (!s.pytorch) return lines;
-  if (!s.settings.contains("pytorch_hook"))
+  if (!s.settings.contains("pytorch_hook") && !s.settings.contains("python_hook"))
     lines.push_back(
-        "--pytorch: no process reported the hook: none imported torch, or Python ran with -S, -I, "
-        "-E or a cleared environment");
+        "--pytorch: no process reported the hook: none imported torch, keras, tensorflow or jax, "
+        "or Python ran with -S, -I, -E or a cleared environment");
   constexpr std::string_view kOff = "pytorch.off.";
   for (const auto& [name, value] : s.settings) {
     if (name.starts_with(kOff))

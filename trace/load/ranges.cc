@@ -144,6 +144,19 @@ void close_unfinished(Trace& trace) {
   }
 }
 
+/// A wait that was learned of later: told by an empty range `sequence` µs after it began, which took `op` µs.
+void place_wait(Trace& trace, std::size_t range, RangeInfo& info) {
+  constexpr std::int64_t kMost = 3'600'000'000;  // µs
+  const std::int64_t begun = std::clamp<std::int64_t>(info.sequence, 0, kMost);
+  const std::int64_t took = std::clamp<std::int64_t>(info.op, 0, begun);
+  const std::int64_t start = trace.ranges.start[range].ns - begun * 1000;
+  if (!possible(start)) return;
+  trace.ranges.start[range] = {start};
+  trace.ranges.end[range] = {start + took * 1000};
+  info.op = conventions::kAbsent;
+  info.sequence = conventions::kAbsent;
+}
+
 /// `rows`: rowid of each range, ascending, as HEADWAY_RANGE is; so one pass over both joins them.
 void load_info(Context& context, const std::vector<std::int64_t>& rows, std::int64_t first) {
   Trace& trace = context.trace;
@@ -169,6 +182,8 @@ void load_info(Context& context, const std::vector<std::int64_t>& rows, std::int
     info.bytes = bytes_of(row.bytes);
     info.flops = flops_of(row.flops);
     info.sequence = id_of(row.sequence);
+    if (info.kind == RangeKind::kInputWait && row.op.value_or(-1) >= 0)
+      place_wait(trace, next, info);
     if (row.shapes) info.shapes = context.string(row.shapes->value);
     if (row.dtypes) info.dtypes = context.string(row.dtypes->value);
   });

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What `headway record --pytorch` adds to a PyTorch program: ranges around what it does anyway.
+"""What `headway record --pytorch` adds to programs of PyTorch, Keras, TensorFlow and JAX: ranges around what they do anyway.
 
-Only public interfaces of PyTorch are used. A hook that fails switches itself off, says so in the trace,
+Only public interfaces of PyTorch are used; what else is used of the others says so where it stands. A hook that fails switches itself off, says so in the trace,
 and the program runs on.
 """
+import importlib
 import sys
+
+_HOOKS = {"keras": "keras_hook", "tensorflow": "tensorflow_hook", "jax": "jax_hook", "optax": "optax_hook"}
 
 
 def attach(part, module):
@@ -14,6 +17,12 @@ def attach(part, module):
 
         if core.start():
             pauses.attach_savers(part, module)
+        return
+    if part in _HOOKS:
+        from headway_pytorch import core
+
+        if core.start():
+            core.guarded(part)(importlib.import_module("headway_pytorch." + _HOOKS[part]).attach)(module)
         return
     if part not in ("torch", "torch.utils.data"):
         if "torch.utils.data" in sys.modules:  # else that finds it imported

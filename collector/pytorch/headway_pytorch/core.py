@@ -52,6 +52,18 @@ def tell(setting, value):
     nvtx.setting(str(setting), str(value))
 
 
+class Used:
+    """A framework's version is told where the program first uses it: libraries import more than one."""
+
+    def __init__(self, setting, value):
+        self.what = setting, value
+
+    def tell(self):
+        if self.what is not None:
+            what, self.what = self.what, None
+            tell(*what)
+
+
 def failed(hook):
     """The callback for a hook that raised: it is switched off, and the trace says so once."""
 

@@ -42,10 +42,10 @@ def _make_loading(loader):
 
 
 def _length(loader):
-    """Batches of a pass, or None: samplers need not know."""
+    """Batches of a pass, or None: samplers need not know. Nor need data sets, whose __len__ may ask one that has none."""
     try:
         return len(loader)
-    except TypeError:
+    except (TypeError, NotImplementedError):
         return None
 
 
@@ -59,8 +59,9 @@ def _describe(loader):
     for key in ("prefetch_factor", "persistent_workers", "pin_memory"):
         if getattr(loader, key, None):
             values.append("%s=%s" % (key, getattr(loader, key)))
-    if not isinstance(loader.dataset, _data.IterableDataset) and hasattr(loader.dataset, "__len__"):
-        values.append("samples=%d" % len(loader.dataset))
+    samples = None if isinstance(loader.dataset, _data.IterableDataset) else _length(loader.dataset)
+    if samples is not None:
+        values.append("samples=%d" % samples)
     core.tell("DataLoader" if number == 1 else "DataLoader %d" % number, " ".join(values))
 
 

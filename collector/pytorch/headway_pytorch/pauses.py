@@ -13,7 +13,18 @@ _collection = None  # how deep the range is
 
 
 def attach(torch):
-    core.wrap(torch, "save", _before("torch.save"), _after_save, "save")
+    watch_saver(torch, "save", "torch.save")
+    watch_collector()
+
+
+def watch_saver(owner, function, label):
+    """A function whose second argument is the file that it writes."""
+    core.wrap(owner, function, _before(label), _after_save, "save")
+
+
+def watch_collector():
+    if _collects in gc.callbacks:
+        return
     gc.callbacks.append(_collects)
     atexit.register(_leave_collector)  # modules go one by one then
     os.register_at_fork(after_in_child=_leave_collector)  # workers make batches
@@ -24,16 +35,20 @@ def attach_savers(part, module):
     functions = ("save", "async_save", "save_state_dict") if part.startswith("torch.") else ("save_file", "save_model")
     for function in functions:
         label = "torch.save" if part == "safetensors.torch" else "%s.%s" % (part, function)
-        core.wrap(module, function, _before(label), _after_save, "save")
+        watch_saver(module, function, label)
 
 
 # ---- checkpoints
 
 
+def _file_in(kwargs):
+    return next((kwargs[key] for key in ("f", "filename", "filepath", "file_prefix") if key in kwargs), None)
+
+
 def _before(label):
     def before(args, kwargs):
         kwargs = kwargs or {}
-        return nvtx.push(name(label), OTHER), args[1] if len(args) > 1 else kwargs.get("f", kwargs.get("filename"))
+        return nvtx.push(name(label), OTHER), args[1] if len(args) > 1 else _file_in(kwargs)
 
     return before
 

@@ -4,25 +4,28 @@
 A step begins with the fetch of a batch and ends with the first fetch after an optimizer has stepped. What
 a range was is said at its end: only one in which an optimizer stepped is a step. Without any fetch, steps
 are from one optimizer step to the next, and what lies between model.eval() and model.train() is evaluation.
-In a program that never made an optimizer, a step ends with its backward pass.
+In a program that never made an optimizer, a step ends with its backward pass. A trainer with a loop of its
+own (Keras) owns the thread meanwhile: it says itself what is a step, and nothing else is asked.
 docs/design/0040-pytorch-hook.md has the cases.
 """
 import atexit
 import sys
 import threading
 
-from headway_pytorch import core, faults, pausing, sampling
+from headway_pytorch import environments, faults, pausing, sampling
 from headway_pytorch.core import nvtx
 
-_ENVIRONMENTS = ("gymnasium", "gym", "pettingzoo", "dm_env")
-
-
-def _tell_environments():
-    """Once. A program that has environments collects experience without gradients, too: no call tells it from an
-    evaluation."""
-    loaded = [library for library in _ENVIRONMENTS if library in sys.modules]
-    if loaded:
-        core.tell("environments", " ".join(loaded))
+# Of loops of the program's.
+fetch_begins = nvtx.fetch_begins
+fetch_failed = nvtx.fetch_failed
+backward_begins = nvtx.backward_begins
+backward_ended = nvtx.backward_ended
+optimizer_made = nvtx.optimizer_made
+has_optimizer = nvtx.has_optimizer
+updated = nvtx.updated
+first_call = nvtx.first_call
+forward_only = nvtx.forward_only
+owned = nvtx.owned  # by a trainer (owners.py)
 
 
 def _begin_sampling():
@@ -53,7 +56,7 @@ def mode_changed(trains, outermost):
 def start():
     """Before any of the others; once more is nothing new."""
     faults.start()
-    nvtx.start_steps(_tell_environments, _begin_sampling, pausing.step_begins)
+    nvtx.start_steps(environments.tell, _begin_sampling, pausing.step_begins)
 
 
 start()

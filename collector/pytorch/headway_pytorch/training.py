@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Ranges around calls of modules, backward passes and optimizers; attached once torch is imported."""
 import importlib
+import sys
 import threading
 import weakref
 
@@ -230,6 +231,8 @@ def _make_way():
         module.train = _plain_train
         core.tell("pytorch.modules", "only compiled models from the first torch.compile() on")
     distributed.detach()
+    if "headway_pytorch.keras_hook" in sys.modules:
+        sys.modules["headway_pytorch.keras_hook"].detach()
     if core.wants_ops():
         from headway_pytorch import ops
 

@@ -65,6 +65,7 @@ PyObject* g_find = nullptr;
 PyObject* g_names = nullptr;
 PyObject* g_grad_enabled = nullptr;
 PyObject* g_look = nullptr;
+PyObject* g_end_wait = nullptr;
 PyTypeObject* g_seen =
     nullptr;  ///< type of batches in which there is nothing more to see; only compared
 nvtxStringHandle_t g_shutdown = nullptr;
@@ -169,9 +170,25 @@ bool look(PyObject* batch) {
   return more != nullptr;
 }
 
+/// Where a framework computes while the program goes on, Python says what the wait was.
+bool end_wait(std::int32_t before) {
+  if (!g_end_wait) {
+    Nvtx::pop_to(before);
+    return true;
+  }
+  PyObject* ended = PyObject_CallFunction(g_end_wait, "i", static_cast<int>(before));
+  Py_XDECREF(ended);
+  return ended != nullptr;
+}
+
+PyObject* end_waits_by(PyObject*, PyObject* function) {
+  keep(g_end_wait, function);
+  Py_RETURN_NONE;
+}
+
 bool after_next(PerThread& thread, Token& token, bool failed, PyObject* result) {
   if (!end_here(thread.making)) return false;
-  Nvtx::pop_to(token.open);
+  if (!end_wait(token.open)) return false;
   if (failed) return fetch_failed(thread);
   Pass* pass = pass_of(token.object);
   if (!pass) return true;
@@ -200,6 +217,7 @@ PyMethodDef g_functions[] = {
      "Loading or None; names[type of an iterator] -> handle; look(batch) -> whether to show it "
      "more "
      "of that type."},
+    {"end_waits_by", end_waits_by, METH_O, "end_waits_by(end): end(count) instead of pop_to()."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

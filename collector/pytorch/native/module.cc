@@ -10,6 +10,7 @@
 #include "collector/pytorch/native/making.h"
 #include "collector/pytorch/native/nvtx.h"
 #include "collector/pytorch/native/ops.h"
+#include "collector/pytorch/native/owners.h"
 #include "collector/pytorch/native/sampler.h"
 #include "collector/pytorch/native/steps.h"
 #include "collector/pytorch/native/updates.h"
@@ -51,6 +52,17 @@ PyObject* push(PyObject*, PyObject* arguments) {
 
 PyObject* pop(PyObject*, PyObject*) {
   Nvtx::pop();
+  Py_RETURN_NONE;
+}
+
+PyObject* pop_as(PyObject*, PyObject* arguments) {
+  unsigned int kind = 0;
+  unsigned int phase = 0;
+  if (!PyArg_ParseTuple(arguments, "II", &kind, &phase)) return nullptr;
+  RangePayload payload;
+  payload.kind = kind;
+  payload.phase = phase;
+  Nvtx::pop(payload);
   Py_RETURN_NONE;
 }
 
@@ -132,6 +144,7 @@ PyMethodDef g_functions[] = {
      "push(name, kind, phase, batch, step, sequence, op) -> how many were open: opens a range on "
      "this thread."},
     {"pop", pop, METH_NOARGS, "Closes the innermost range of this thread, if one is open."},
+    {"pop_as", pop_as, METH_VARARGS, "pop_as(kind, phase): says now what the range was."},
     {"open_ranges", open_ranges, METH_NOARGS, "How many ranges this thread has open."},
     {"pop_to", pop_to, METH_VARARGS,
      "pop_to(count): closes ranges until `count` are open. Takes what else Call gives to `after`, "
@@ -169,10 +182,10 @@ PyModuleDef g_module = {PyModuleDef_HEAD_INIT,
 PyMODINIT_FUNC PyInit__headway_nvtx() {
   using namespace headway::pytorch;
   PyObject* module = PyModule_Create(&g_module);
-  if (module &&
-      !(add_call_types(module) && add_op_types(module) && add_per_thread_type() &&
-        add_step_functions(module) && add_fault_functions(module) && add_making_functions(module) &&
-        add_loading_functions(module) && add_update_functions(module))) {
+  if (module && !(add_call_types(module) && add_op_types(module) && add_per_thread_type() &&
+                  add_step_functions(module) && add_fault_functions(module) &&
+                  add_making_functions(module) && add_loading_functions(module) &&
+                  add_update_functions(module) && add_owner_functions(module))) {
     Py_DECREF(module);
     return nullptr;
   }

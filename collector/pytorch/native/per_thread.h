@@ -39,6 +39,8 @@ struct Steps {
   Cycle cycle;
   std::int64_t steps = 0;
   std::int64_t fetches = 0;
+  std::int64_t compiled_calls = 0;  ///< of functions that neither update nor compute gradients
+  int owners = 0;               ///< trainers with a loop of their own at work, one inside the other
   bool reads_ahead = false;     ///< the loop asks for a batch before it uses the one before
   PyObject* source = nullptr;   ///< the iterator of the latest fetch, weakly
   PyObject* loading = nullptr;  ///< what is known of that one's loader

@@ -83,8 +83,13 @@ bool end(Evaluation& open, bool trains_after_all = false) {
   return true;
 }
 
-bool has_forward_only(const Cycle& cycle) {
-  return cycle.updates == 0 && cycle.backwards == 0 && this_thread().outermost_calls > cycle.calls;
+/// Of models, so far: modules of PyTorch, and functions that other frameworks compiled.
+std::int64_t calls_in(const Steps& steps) {
+  return this_thread().outermost_calls + steps.compiled_calls;
+}
+
+bool has_forward_only(const Steps& steps, const Cycle& cycle) {
+  return cycle.updates == 0 && cycle.backwards == 0 && calls_in(steps) > cycle.calls;
 }
 
 bool look_at_step(std::int64_t number) {
@@ -106,7 +111,7 @@ bool close(PerThread& thread, std::int64_t* faults = nullptr) {
   if (this_thread().open > cycle.depth) {
     if (cycle.updates > 0)
       pop_as(RangeKind::kStep, Phase::kNone, thread.steps.steps);
-    else if (!cycle.trains || has_forward_only(cycle))
+    else if (!cycle.trains || has_forward_only(thread.steps, cycle))
       good = pop_evaluation() && good;
     else
       pop_as(RangeKind::kOther, Phase::kNone);
@@ -128,7 +133,7 @@ bool open(PerThread& thread, bool trains, bool by_update = false, std::int64_t f
   cycle.is_open = true;
   cycle.trains = trains;
   cycle.by_update = by_update;
-  cycle.calls = this_thread().outermost_calls;
+  cycle.calls = calls_in(thread.steps);
   cycle.faults = faults == kUnknown ? page_faults() : faults;
   cycle.depth = trains ? push_container(g_step, RangeKind::kStep, Phase::kNone)
                        : push_container(g_evaluation_batch, RangeKind::kPhase, Phase::kEvaluation);
@@ -177,7 +182,7 @@ bool mode_changed_between_updates(PerThread& thread, bool trains) {
   if (!cycle.is_open) return !trains || !g_has_optimizer || open(thread, true, true);
   if (cycle.updates > 0 || cycle.backwards > 0) return true;
   if (!trains && cycle.by_update && thread.steps.steps > 0 &&
-      this_thread().outermost_calls == cycle.calls) {
+      calls_in(thread.steps) == cycle.calls) {
     if (!close(thread) || !open(thread, false)) return false;
     cycle.by_mode = true;
     set_phase(Phase::kNone);  // the gradient mode tells
@@ -189,6 +194,7 @@ bool mode_changed_between_updates(PerThread& thread, bool trains) {
 /// model.eval() or model.train() was called on a module; `outermost`: one that the program calls itself.
 bool mode_changed(PerThread& thread, bool trains, bool outermost) {
   Steps& steps = thread.steps;
+  if (steps.owners > 0) return true;
   Cycle& cycle = steps.cycle;
   if (steps.fetches == 0) return !outermost || mode_changed_between_updates(thread, trains);
   if (cycle.is_open && cycle.trains) {
@@ -226,7 +232,8 @@ PyObject* start_steps(PyObject*, PyObject* arguments) {
 PyObject* forward_begins(PyObject*, PyObject*) {
   PerThread* thread = per_thread();
   if (!thread) return nullptr;
-  const bool begins = !thread->steps.cycle.is_open && thread->steps.fetches == 0;
+  const bool begins =
+      !thread->steps.cycle.is_open && thread->steps.fetches == 0 && thread->steps.owners == 0;
   return none_if(!begins || open(*thread, true, true));
 }
 
@@ -266,13 +273,30 @@ PyMethodDef g_source_gone_function = {"source_gone", source_gone, METH_O, nullpt
 
 }  // namespace
 
+bool has_optimizer() {
+  return g_has_optimizer;
+}
+
+bool end_all(PerThread& thread) {
+  return close(thread) && end(thread.steps.between);
+}
+
+bool close_step(PerThread& thread) {
+  return close(thread);
+}
+
+bool open_step(PerThread& thread, bool trains, bool by_update) {
+  return open(thread, trains, by_update);
+}
+
 bool fetch_begins(PerThread& thread, PyObject* iterator, bool trains, bool is_last) {
   Steps& steps = thread.steps;
+  if (steps.owners > 0) return true;
   ++steps.fetches;
   if (!end(steps.between)) return false;
   const Cycle& cycle = steps.cycle;
   const bool goes_on = cycle.is_open && cycle.trains && trains && cycle.updates == 0 &&
-                       !cycle.by_update && !has_forward_only(cycle) && !is_last;
+                       !cycle.by_update && !has_forward_only(thread.steps, cycle) && !is_last;
   if (goes_on && cycle.backwards == 0 && refers_to(cycle.source, iterator))
     steps.reads_ahead = true;
   if (!goes_on) {
@@ -285,6 +309,7 @@ bool fetch_begins(PerThread& thread, PyObject* iterator, bool trains, bool is_la
 }
 
 bool fetch_failed(PerThread& thread) {
+  if (thread.steps.owners > 0) return true;
   Cycle& cycle = thread.steps.cycle;
   if (cycle.is_open && cycle.updates == 0 && cycle.backwards == 0 && !close(thread)) return false;
   if (cycle.is_open || !thread.steps.reads_ahead) return true;
@@ -295,6 +320,7 @@ bool fetch_failed(PerThread& thread) {
 }
 
 bool backward_begins(PerThread& thread) {
+  if (thread.steps.owners > 0) return true;
   if (!end(thread.steps.between, true)) return false;
   Cycle& cycle = thread.steps.cycle;
   if (!cycle.is_open) return true;
@@ -305,7 +331,7 @@ bool backward_begins(PerThread& thread) {
 }
 
 bool backward_ended(PerThread& thread) {
-  if (g_has_optimizer) return true;
+  if (g_has_optimizer || thread.steps.owners > 0) return true;
   Cycle& cycle = thread.steps.cycle;
   if (cycle.is_open) {
     ++cycle.updates;
@@ -316,6 +342,7 @@ bool backward_ended(PerThread& thread) {
 
 bool updated(PerThread& thread, PyObject* optimizer) {
   Steps& steps = thread.steps;
+  if (steps.owners > 0) return true;
   if (std::find(steps.optimizers.begin(), steps.optimizers.end(), optimizer) ==
       steps.optimizers.end()) {
     steps.optimizers.push_back(optimizer);

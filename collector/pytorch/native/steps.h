@@ -18,6 +18,14 @@ bool backward_ended(PerThread& thread);
 /// An optimizer has stepped.
 bool updated(PerThread& thread, PyObject* optimizer);
 
+/// One was made, on whatever thread.
+bool has_optimizer();
+/// What is open ends, also an evaluation between epochs.
+bool end_all(PerThread& thread);
+bool close_step(PerThread& thread);
+/// `trains`: it may turn out to be a step. `by_update`: it ends with one.
+bool open_step(PerThread& thread, bool trains, bool by_update = false);
+
 /// start_steps(), mode_changed() and what else Python calls.
 bool add_step_functions(PyObject* module);
 

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+"""Updates by optax: inside a compiled function they tell that it trains, else where a step ends."""
+from headway_pytorch import core, jax_hook, traced
+
+
+def _before(args, kwargs):
+    if not traced.is_inside() and jax_hook.is_traced(args):
+        return None
+    return traced.update_begins("optax.apply_updates")
+
+
+def _after(token, error, result):
+    traced.update_ends(token, error, _after)
+
+
+def attach(optax):
+    core.wrap(optax, "apply_updates", _before, _after, "optax")
