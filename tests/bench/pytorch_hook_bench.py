@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the hook of PyTorch costs a training loop: on and off in blocks inside one process, in random order.
 
-headway record -o hook.sqlite -- python3 tests/bench/pytorch_hook_bench.py MODEL ROUNDS [--workers N] [--samples off] [--against profiler]
+headway record -o hook.sqlite -- python3 tests/bench/pytorch_hook_bench.py MODEL ROUNDS [--steps N] [--workers N] [--samples off] [--against profiler]
 
 MODEL: mlp (8 modules), conv (12) or transformer (some 40), with steps of 2 to 10 ms on one core; a DataLoader, cross entropy, Adam.
 Recorded with --pytorch=ops it tells what that costs, too. Off: every function of PyTorch is as it was, and nothing samples the stack.
+--steps: in a block, 10; on a busy machine with few, and many rounds, the two of a pair meet the same neighbours.
 --against profiler: a block of each round has torch.profiler instead (CPU, default options), which starts before and stops after it.
 """
 import argparse
@@ -23,7 +24,6 @@ import headway_pytorch.core as core
 import headway_pytorch.ops as ops
 import headway_pytorch.sampling as sampling
 
-STEPS_IN_BLOCK = 10
 WARM_UP = 30
 QUIET_S = 0.006  # the sampler's thread sees that it was switched off
 hooks = importlib.import_module("torch.optim.optimizer")  # not an attribute in all versions
@@ -74,8 +74,9 @@ class Switch:
         if self.has_mode != (state == "ops"):
             self.has_mode = state == "ops"
             self.mode.__enter__() if self.has_mode else self.mode.__exit__(None, None, None)
-        nvtx.stop_sampling()
-        time.sleep(QUIET_S)
+        if self.samples:
+            nvtx.stop_sampling()
+            time.sleep(QUIET_S)
         if on and self.samples:
             nvtx.sample(sampling._folders(), (3, 9) <= sys.version_info < (3, 13), core.failed("samples"))
         if state == "profiler":
@@ -109,12 +110,12 @@ class Loop:
         self.optimizer.step()
 
 
-def block(loop, switch, state):
+def block(loop, switch, state, count):
     """Microseconds of its median step: by the wall's clock, by the thread's."""
     switch.set(state)
     loop.step()
     steps = []
-    for _ in range(STEPS_IN_BLOCK):
+    for _ in range(count):
         wall, processor = time.perf_counter(), time.thread_time()
         loop.step()
         steps.append((time.perf_counter() - wall, time.thread_time() - processor))
@@ -136,6 +137,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", choices=("mlp", "conv", "transformer"))
     parser.add_argument("rounds", type=int)
+    parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--samples", choices=("on", "off"), default="on")
     parser.add_argument("--against", choices=("profiler",))
@@ -145,9 +147,10 @@ def main():
     for _ in range(WARM_UP):
         loop.step()
     switch = Switch(options.samples == "on")
+    nvtx.stop_sampling()
     states = ["plain", "hook"] + ["ops"] * switch.has_mode + ["profiler"] * (options.against is not None)
     chance = random.Random(1)
-    measured = [{state: block(loop, switch, state) for state in chance.sample(states, len(states))} for _ in range(options.rounds)]
+    measured = [{state: block(loop, switch, state, options.steps) for state in chance.sample(states, len(states))} for _ in range(options.rounds)]
     for clock, name in enumerate(("wall", "processor")):
         plain = statistics.median(each["plain"][clock] for each in measured)
         print("%s, %s: %.3f ms a step without the hook" % (options.model, name, plain / 1e3))
