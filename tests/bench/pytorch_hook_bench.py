@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What the hook of PyTorch costs a training loop: on and off in pairs of blocks inside one process, in random order.
+"""What the hook of PyTorch costs a training loop: on and off in blocks inside one process, in random order.
 
-headway record -o hook.sqlite -- python3 tests/bench/pytorch_hook_bench.py MODEL PAIRS [--workers N] [--samples off]
+headway record -o hook.sqlite -- python3 tests/bench/pytorch_hook_bench.py MODEL ROUNDS [--steps N] [--workers N] [--samples off] [--against profiler]
 
 MODEL: mlp (8 modules), conv (12) or transformer (some 40), with steps of 2 to 10 ms on one core; a DataLoader, cross entropy, Adam.
-Recorded with --pytorch=ops it tells what that costs. Off: every function of PyTorch is as it was, and nothing samples the stack.
+Recorded with --pytorch=ops it tells what that costs, too. Off: every function of PyTorch is as it was, and nothing samples the stack.
+--steps: in a block, 10; on a busy machine with few, and many rounds, the two of a pair meet the same neighbours.
+--against profiler: a block of each round has torch.profiler instead (CPU, default options), which starts before and stops after it.
 """
 import argparse
+import gc
 import importlib
 import random
 import statistics
@@ -18,9 +21,9 @@ import torch
 import torch.utils.data
 
 import headway_pytorch.core as core
+import headway_pytorch.ops as ops
 import headway_pytorch.sampling as sampling
 
-STEPS_IN_BLOCK = 10
 WARM_UP = 30
 QUIET_S = 0.006  # the sampler's thread sees that it was switched off
 hooks = importlib.import_module("torch.optim.optimizer")  # not an attribute in all versions
@@ -54,19 +57,37 @@ class Switch:
     def __init__(self, samples):
         self.samples = samples
         self.places = places()
-        self.hooks = [(table, dict(table)) for table in (hooks._global_optimizer_pre_hooks, hooks._global_optimizer_post_hooks)]
+        tables = [getattr(hooks, "_global_optimizer_%s_hooks" % when, {}) for when in ("pre", "post")]  # of PyTorch 2
+        self.hooks = [(table, dict(table)) for table in tables]
+        self.mode, self.has_mode = ops._mode, ops._mode is not None
+        self.profiler = None
 
-    def set(self, on):
+    def set(self, state):
+        """plain, hook, ops or profiler"""
+        on = state in ("hook", "ops")
         for owner, attribute, wrapped in self.places:
             setattr(owner, attribute, wrapped if on else wrapped.__wrapped__)
         for table, entries in self.hooks:
             table.clear()
             if on:
                 table.update(entries)
-        nvtx.stop_sampling()
-        time.sleep(QUIET_S)
+        if self.has_mode != (state == "ops"):
+            self.has_mode = state == "ops"
+            self.mode.__enter__() if self.has_mode else self.mode.__exit__(None, None, None)
+        if self.samples:
+            nvtx.stop_sampling()
+            time.sleep(QUIET_S)
         if on and self.samples:
             nvtx.sample(sampling._folders(), (3, 9) <= sys.version_info < (3, 13), core.failed("samples"))
+        if state == "profiler":
+            self.profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
+            self.profiler.start()
+
+    def end(self):
+        if self.profiler:
+            self.profiler.stop()
+            self.profiler = None
+            gc.collect()  # what is left of a block is no other's
 
 
 class Loop:
@@ -89,38 +110,59 @@ class Loop:
         self.optimizer.step()
 
 
-def block(loop, switch, on):
-    """Milliseconds of a step: by the wall's clock, by the thread's."""
-    switch.set(on)
+def block(loop, switch, state, count):
+    """Microseconds of its median step: by the wall's clock, by the thread's."""
+    switch.set(state)
     loop.step()
-    wall, processor = time.perf_counter(), time.thread_time()
-    for _ in range(STEPS_IN_BLOCK):
+    steps = []
+    for _ in range(count):
+        wall, processor = time.perf_counter(), time.thread_time()
         loop.step()
-    return [(end - begin) / STEPS_IN_BLOCK * 1e3
-            for begin, end in ((wall, time.perf_counter()), (processor, time.thread_time()))]
+        steps.append((time.perf_counter() - wall, time.thread_time() - processor))
+    switch.end()
+    return [statistics.median(clock) * 1e6 for clock in zip(*steps)]
+
+
+def interval(rounds, figure, chance):
+    """95 % of the figure: of rounds that are drawn again."""
+    drawn = sorted(figure(chance.choices(rounds, k=len(rounds))) for _ in range(2000))
+    return drawn[50], drawn[1949]
+
+
+def cost(clock, state):
+    return lambda rounds: statistics.median(each[state][clock] - each["plain"][clock] for each in rounds)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", choices=("mlp", "conv", "transformer"))
-    parser.add_argument("pairs", type=int)
+    parser.add_argument("rounds", type=int)
+    parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--samples", choices=("on", "off"), default="on")
+    parser.add_argument("--against", choices=("profiler",))
     options = parser.parse_args()
     torch.set_num_threads(1)
     loop = Loop(options.model, options.workers)
     for _ in range(WARM_UP):
         loop.step()
     switch = Switch(options.samples == "on")
+    nvtx.stop_sampling()
+    states = ["plain", "hook"] + ["ops"] * switch.has_mode + ["profiler"] * (options.against is not None)
     chance = random.Random(1)
-    measured = [{on: block(loop, switch, on) for on in chance.sample([True, False], 2)} for _ in range(options.pairs)]
+    measured = [{state: block(loop, switch, state, options.steps) for state in chance.sample(states, len(states))} for _ in range(options.rounds)]
     for clock, name in enumerate(("wall", "processor")):
-        changes = [pair[True][clock] - pair[False][clock] for pair in measured]
-        plain = statistics.median(pair[False][clock] for pair in measured)
-        drawn = sorted(statistics.median(chance.choices(changes, k=len(changes))) for _ in range(2000))
-        low, middle, high = drawn[50], statistics.median(changes), drawn[1949]
-        print("%s, %s: %.3f ms a step without the hook; it costs %.1f us (95 %%: %.1f to %.1f), %.2f %%"
-              % (options.model, name, plain, 1e3 * middle, 1e3 * low, 1e3 * high, 100 * middle / plain))
+        plain = statistics.median(each["plain"][clock] for each in measured)
+        print("%s, %s: %.3f ms a step without the hook" % (options.model, name, plain / 1e3))
+        for state in states[1:]:
+            low, high = interval(measured, cost(clock, state), chance)
+            middle = cost(clock, state)(measured)
+            print("  %-8s costs %.1f us (95 %%: %.1f to %.1f), %.2f %%" % (state, middle, low, high, 100 * middle / plain))
+        if "ops" in states and "profiler" in states:
+            def ratio(rounds):
+                return cost(clock, "ops")(rounds) / cost(clock, "profiler")(rounds)
+            print("  ops cost %.2f times as much as the profiler (95 %%: %.2f to %.2f)"
+                  % (ratio(measured), *interval(measured, ratio, chance)))
 
 
 main()

@@ -77,7 +77,7 @@ def failed(hook):
 
 class Wrapper(nvtx.Call):
     """Calls `fn` as if it were not there, between `before(args, kwargs)`, whose result is handed to
-    `after(token, error, result)`, and that."""
+    `after(token, error, result)`, and that. Or `before` is both: a native hook, nvtx.around_..."""
 
     def __init__(self, fn, before, after, hook):
         super().__init__(fn, before, after, failed(hook))

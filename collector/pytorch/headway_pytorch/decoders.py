@@ -3,7 +3,8 @@
 once, before training. Attached to the libraries that a program imports anyway."""
 import sys
 
-from headway_pytorch import core, stages
+from headway_pytorch import core
+from headway_pytorch.core import nvtx
 
 _FUNCTIONS = {
     "cv2": ("imdecode", "imread"),
@@ -14,23 +15,15 @@ MODULES = ("PIL.ImageFile", *_FUNCTIONS)
 
 def _before_load(args, kwargs):
     # Asked for with each use of the image; what is decoded already has no tiles left.
-    return stages.begin_decoding() if getattr(args[0], "tile", None) else None
-
-
-def _before(args, kwargs):
-    return stages.begin_decoding()
-
-
-def _after(token, error, result):
-    stages.end_decoding(token)
+    return nvtx.begin_decoding() if getattr(args[0], "tile", None) else None
 
 
 def attach(part, module):
     if part == "PIL.ImageFile":
-        core.wrap(module.ImageFile, "load", _before_load, _after, "decode")
+        core.wrap(module.ImageFile, "load", _before_load, nvtx.end_decoding, "decode")
         return
     for function in _FUNCTIONS[part]:
-        core.wrap(module, function, _before, _after, "decode")
+        core.wrap(module, function, nvtx.begin_decoding, nvtx.end_decoding, "decode")
 
 
 def attach_imported():

@@ -21,7 +21,6 @@ _WAITED_FOR = "c10d::allreduce_ (waited for at the end of backward)"
 
 _torch = None
 _replaced = []  # (module, name, what it was)
-_replicas = False  # a model of DistributedDataParallel exists
 _on_host = False
 
 
@@ -51,11 +50,10 @@ def _wrap_all(dist, attribute, before, after):
 
 def detach():
     """torch.compile knows collectives by their identity: the originals come back, for good."""
-    global _replicas
     for module, attribute, original in reversed(_replaced):
         setattr(module, attribute, original)
     del _replaced[:]
-    _replicas = False
+    nvtx.communicates(False, None, None)
 
 
 def _after_init(token, error, result):
@@ -85,9 +83,8 @@ def _before_collective(text):
 
 
 def _after_replica(token, error, result):
-    global _replicas
     if not error:
-        _replicas = True
+        nvtx.communicates(True, _backward_begins, _backward_ends)
 
 
 # ---- the wait at the end of the backward pass
@@ -95,18 +92,14 @@ def _after_replica(token, error, result):
 
 class _Waiting(threading.local):
     def __init__(self):
-        self.passes = 0  # backward() inside backward(): a checkpoint computes anew
         self.armed = False
 
 
 _waiting = _Waiting()
 
 
-def backward_begins(tensors):
-    """Of the tensors that backward() is called on: what backward_ends() needs, or None."""
-    _waiting.passes += 1
-    if not _replicas or _waiting.passes > 1:
-        return None
+def _backward_begins(tensors):
+    """Of the tensors that backward() is called on: what _backward_ends() needs, or None. Not of one inside another."""
     if not isinstance(tensors, (list, tuple)):
         tensors = (tensors,)
     for tensor in tensors:
@@ -118,15 +111,9 @@ def backward_begins(tensors):
     return None
 
 
-def backward_ends(handle):
-    _waiting.passes -= 1
-    if handle is not None:
-        _waiting.armed = False
-        handle.remove()
-
-
-def is_in_backward():
-    return _waiting.passes > 0
+def _backward_ends(handle):
+    _waiting.armed = False
+    handle.remove()
 
 
 @guarded("distributed")

@@ -37,9 +37,10 @@ class Draws:
         self.before = self._states() if self.left else None
 
     def end(self):
+        """-> whether it has seen enough."""
         before, self.before = self.before, None
         if before is None:
-            return
+            return not self.left
         self.left -= 1
         after = self._states()
         drawn = [name for name in before if name in after and before[name] != after[name]]
@@ -48,6 +49,7 @@ class Draws:
             core.tell("DataLoader.samples_draw_from", " ".join(drawn))
         elif after and not self.left:
             core.tell("DataLoader.samples_draw_nothing", "in %d batches" % _LOOKS)
+        return not self.left
 
     def _states(self):
         try:

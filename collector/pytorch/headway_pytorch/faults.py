@@ -5,66 +5,26 @@ import atexit
 import mmap
 import os
 import time
-from collections import deque
 
 from headway_pytorch import core
+from headway_pytorch.core import nvtx
 
-try:
-    import resource
-except ImportError:  # an interpreter without it
-    resource = None
-
-WARM_UP, FIRST, LATER = 8, 32, 4  # steps that do not count; told after 32 steps, after four times as many, and so on
 FEW = 16  # in a step: nobody would notice them, and what one takes is not measured
-AFTER_FORK = 2  # steps in which what is written to is copied for once
 PAGES = 256
 
-_steps = deque(maxlen=256)
-_ended = 0
-_skipped = 0
-_next = FIRST
-_pid = None
 _cost_ns = None
-
-
-def now():
-    """Of the calling thread since it was started: those that need no disk."""
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_minflt if resource else 0
-
-
-def step_ended(since):
-    """Another step is over, at whose begin now() was `since`."""
-    global _ended, _next, _pid, _skipped
-    if _pid is None:
-        _pid = os.getpid()
-        atexit.register(_tell)
-        os.register_at_fork(after_in_parent=_forked)
-    if _pid != os.getpid():
-        return
-    _ended += 1
-    if _skipped:
-        _skipped -= 1
-    elif _ended > WARM_UP:
-        _steps.append(now() - since)
-    if _ended == _next:
-        _next *= LATER
-        _tell()
-
-
-def _forked():
-    global _skipped
-    _skipped = AFTER_FORK
 
 
 @core.guarded("page faults")
 def _tell():
     global _cost_ns
-    if _pid != os.getpid() or not _steps:
+    mean = nvtx.faults_per_step()
+    if mean is None:  # too few steps; or a child, whose parent tells
         return
-    each = round(sum(_steps) / len(_steps))
+    each = round(mean)
     if each >= FEW and _cost_ns is None:
         _cost_ns = _measure()
-    core.tell("page_faults", "per_step=%d ns=%d libc=%d pid=%d" % (each, _cost_ns or 0, _freed_by_libc(), _pid))
+    core.tell("page_faults", "per_step=%d ns=%d libc=%d pid=%d" % (each, _cost_ns or 0, _freed_by_libc(), os.getpid()))
 
 
 def _measure():
@@ -90,3 +50,9 @@ def _freed_by_libc():
         return False
     told = [name for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_MAX_") if os.environ.get(name)]
     return not told and "malloc" not in os.environ.get("LD_PRELOAD", "") + os.environ.get("GLIBC_TUNABLES", "")
+
+
+def start():
+    nvtx.start_faults(_tell)
+    atexit.register(_tell)
+    os.register_at_fork(after_in_parent=nvtx.forked_a_child)

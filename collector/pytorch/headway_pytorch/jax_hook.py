@@ -26,7 +26,7 @@ def attach(jax):
     core.tell("python_hook", "on")
     for part in (_attach_compilers, _attach_gradients, _attach_waits):
         guarded("jax " + part.__name__[len("_attach_") :])(part)()
-    waits.computes = guarded("jax results")(_computes)
+    waits.ask(guarded("jax results")(_computes))
     guarded("pauses")(pauses.watch_collector)()
 
 

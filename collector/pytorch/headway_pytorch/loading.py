@@ -6,8 +6,9 @@ import sys
 import threading
 import weakref
 
-from headway_pytorch import core, decoders, stages, steps, waits
-from headway_pytorch.core import INPUT, INPUT_WAIT, PHASE, name, nvtx
+from headway_pytorch import core, decoders, stages
+from headway_pytorch import steps as _  # noqa: F401  (nothing of it works before it has started)
+from headway_pytorch.core import INPUT, PHASE, name, nvtx
 
 _data = None
 _loadings = weakref.WeakKeyDictionary()  # iterator -> Loading
@@ -19,56 +20,25 @@ _lock = threading.RLock()
 # Numbers of batches are unique in a process. A loader whose length is not known, or whose workers live
 # on, gets blocks of its own: one for each pass over an iterable dataset, where workers begin to count again.
 _BLOCK = 1_000_000
-_PASSES = 1_000_000
+_PASSES = stages.EPOCHS
 _next_base = 0
 
 
-class Loading:
-    """One pass, or with persistent workers several, over a loader."""
-
-    def __init__(self, loader):
-        global _next_base
-        self.workers = loader.num_workers
-        self.prefetch = (getattr(loader, "prefetch_factor", None) or 2) * self.workers
-        self.iterable = isinstance(loader.dataset, _data.IterableDataset)
-        # Out of order, who made a batch is not known where it is waited for.
-        self.in_order = getattr(loader, "in_order", True)
-        # A loader with passes of its own may take several from one iterator.
-        own_passes = type(loader).__iter__ is not _data.DataLoader.__iter__
-        self.length = None if self.iterable or own_passes else _length(loader)
-        self.in_memory = not self.workers and stages.is_in_memory(loader.dataset)
-        self.base = _next_base
-        short = self.length is not None and not loader.persistent_workers
-        blocks = _PASSES if self.iterable and loader.persistent_workers else 1
-        _next_base = self.base + self.length if short else (self.base // _BLOCK + blocks) * _BLOCK
-        self.yielded = 0
-        self.epoch = 0
-        self.before = [0] * self.workers  # batches each worker made in earlier passes
-
-    def restart(self):
-        """Persistent workers begin another pass. They made all that had been asked for."""
-        asked = self.yielded + self.prefetch
-        if self.length is not None:
-            asked = min(asked, self.length)
-        for worker in range(self.workers):
-            self.before[worker] += (asked - worker + self.workers - 1) // self.workers
-        if self.iterable:  # its workers see the new pass and count from 0
-            self.before = [0] * self.workers
-            self.epoch += 1
-        self.yielded = 0
-
-    def batch(self):
-        """Number of the batch that is fetched next; the worker counts by the same rule."""
-        if not self.workers:
-            return self.base + self.yielded
-        if not self.in_order:
-            return -1
-        worker = self.yielded % self.workers
-        made = self.before[worker] + self.yielded // self.workers
-        return stages.number(self.base, self.epoch, self.workers, worker, made)
-
-    def is_over(self):
-        return self.length is not None and self.yielded >= self.length
+def _make_loading(loader):
+    """What is counted of one pass, or with persistent workers of several, over a loader."""
+    global _next_base
+    workers = loader.num_workers
+    iterable = isinstance(loader.dataset, _data.IterableDataset)
+    # A loader with passes of its own may take several from one iterator.
+    own_passes = type(loader).__iter__ is not _data.DataLoader.__iter__
+    length = None if iterable or own_passes else _length(loader)
+    base = _next_base
+    blocks = _PASSES if iterable and loader.persistent_workers else 1
+    short = length is not None and not loader.persistent_workers
+    _next_base = base + length if short else (base // _BLOCK + blocks) * _BLOCK
+    prefetch = (getattr(loader, "prefetch_factor", None) or 2) * workers
+    in_memory = not workers and stages.is_in_memory(loader.dataset)
+    return nvtx.Loading(base, workers, prefetch, -1 if length is None else length, iterable, getattr(loader, "in_order", True), in_memory), base
 
 
 def _length(loader):
@@ -150,13 +120,13 @@ def _before_making(args, kwargs):
     call this, and not `__iter__`."""
     loader = args[0]
     _describe(loader)
-    loading = Loading(loader)
-    plan = loading.base, loading.workers
+    loading, base = _make_loading(loader)
+    plan = base, loader.num_workers
     _lock.acquire()
     saved = loader.collate_fn, loader.worker_init_fn
     try:
         loader.collate_fn = stages.CollateWrapper(saved[0])
-        if loading.workers:
+        if loader.num_workers:
             loader.worker_init_fn = stages.WorkerInitWrapper(saved[1], plan)
         return loader, loading, saved, nvtx.push(name("DataLoader._get_iterator"), PHASE, INPUT)
     except BaseException:
@@ -177,37 +147,18 @@ def _after_making(token, error, iterator):
     _loadings[iterator] = _of_loader[loader] = loading
     for owner in type(iterator).__mro__:
         if "__next__" in vars(owner):
-            core.wrap(owner, "__next__", _before_next, _after_next, "DataLoader.__next__")
+            core.wrap(owner, "__next__", nvtx.around_next, None, "DataLoader.__next__")
             break
 
 
 _next_names = core.Names("enumerate(DataLoader)#%s.__next__")  # PyTorch's own name for it, which its profiler shows
 
 
-def _before_next(args, kwargs):
-    iterator = args[0]
-    loading = _loadings.get(iterator)
-    over = loading is not None and loading.is_over()
-    steps.fetch_begins(iterator, sys.modules["torch"].is_grad_enabled(), over)
-    if over:  # nothing to wait for: the iterator ends, and its workers with it
-        return loading, nvtx.push(name("DataLoader shutdown"), PHASE, INPUT)
-    batch = -1 if loading is None else loading.batch()
-    before = nvtx.push(_next_names[type(iterator)], INPUT_WAIT, INPUT, batch)
-    if loading is not None and not loading.workers:
-        stages.begin_here(batch, loading.in_memory, loading.yielded > 0)
-    return loading, before
-
-
-def _after_next(token, error, result):
-    loading, before = token
-    stages.end_here()
-    waits.end(before)
-    if error:
-        steps.fetch_failed()
-    elif loading is not None:
-        loading.yielded += 1
-        _describe_batch(result)
-        _count_padding(result)
+def _look(batch):
+    """At a batch that the program gets. -> whether to show more of this type."""
+    _describe_batch(batch)
+    _count_padding(batch)
+    return hasattr(batch, "get") and _elements_seen[0] < _PADDING_BATCHES
 
 
 def _new_lock():
@@ -219,6 +170,7 @@ def attach(data):
     global _data
     _data = data
     os.register_at_fork(after_in_child=_new_lock)  # a worker is forked while it is held
+    nvtx.start_loading(_loadings.get, _next_names, sys.modules["torch"].is_grad_enabled, _look)
     decoders.attach_imported()
     core.wrap(data.DataLoader, "__iter__", _before_iter, _after_iter, "DataLoader")
     core.wrap(data.DataLoader, "_get_iterator", _before_making, _after_making, "DataLoader")

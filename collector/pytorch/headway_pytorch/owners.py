@@ -1,50 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Trainers with a loop of their own (Keras): while one runs, it says itself what is a step; nothing else is asked."""
-from headway_pytorch import steps
+"""Trainers with a loop of their own (Keras): while one runs, it says itself what is a step, and nothing else is asked."""
+from headway_pytorch import steps as _  # noqa: F401  (nothing of it works before it has started)
 from headway_pytorch.core import nvtx
+
+works_no_longer = nvtx.works_no_longer  # the batch is done; what follows are callbacks
+opens = nvtx.opens  # (trains): what comes next is a step, or a batch of an evaluation
+closes = nvtx.closes  # (done): it was. Else what is open turned out to be nothing, after the last batch say
 
 
 def own(whole=True):
     """A trainer begins, of a whole loop or of one batch in a loop of the program. Gives back what it takes to end it,
     also where it fails in its middle."""
-    if not steps._thread.owners and whole:
-        steps._close()
-        steps._end_between()
-    steps._thread.owners += 1
-    return steps._thread.owners
+    return nvtx.own(whole)
 
 
 def disown(token):
-    if token == 1:
-        steps._close()
-    steps._thread.owners = token - 1
+    nvtx.disown(token, True)
 
 
 def lend_back(token):
     """As disown(), in the middle of a step of the program's."""
-    steps._thread.owners = token - 1
-
-
-def works_no_longer():
-    """The batch is done; what follows are callbacks."""
-    if steps._thread.owners and steps._thread.cycle is not None:
-        nvtx.pop_to(steps._thread.cycle.depth + 1)
-
-
-def opens(trains):
-    """What comes next is a step, or a batch of an evaluation."""
-    steps._close()
-    steps._open(trains)
-
-
-def closes(done):
-    """`done`: it was. Else what is open turned out to be nothing, after the last batch say."""
-    cycle = steps._thread.cycle
-    if cycle is None:
-        return
-    if not done:
-        cycle.trains = True  # no evaluation either
-        cycle.calls = steps._calls()
-    elif cycle.trains:
-        cycle.updates += 1
-    steps._close()
+    nvtx.disown(token, False)

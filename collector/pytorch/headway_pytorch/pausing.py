@@ -7,24 +7,32 @@ from headway_pytorch import core
 from headway_pytorch.core import nvtx
 
 FIRST, EVERY, LENGTH, COUNT = 24, 32, 8, 4
+_NEVER = 2**62
 
 _spans = []
 _paused = False
 
 
 def step_begins(number):
-    """The step of this number begins, on any thread; those before it have ended."""
+    """The step of this number begins, on any thread; those before it have ended. -> the next number worth a call; None:
+    it is still to come on the main thread."""
     global _paused
-    if not _paused and (len(_spans) == COUNT or number != FIRST + EVERY * len(_spans)):
-        return
     if threading.current_thread() is not threading.main_thread():
-        return
+        return None
     if _paused:
-        if number > _spans[-1][1]:
-            nvtx.pause_cuda(False)
-            _paused = False
-        return
-    if nvtx.pause_cuda(True):
+        if number <= _spans[-1][1]:
+            return _spans[-1][1] + 1
+        nvtx.pause_cuda(False)
+        _paused = False
+    elif number == _begin_of_next() and nvtx.pause_cuda(True):
         _paused = True
         _spans.append((number, number + LENGTH - 1))
         core.tell("unrecorded_steps", " ".join("%d-%d" % span for span in _spans))
+        return number + LENGTH
+    elif number == _begin_of_next():  # nothing is recorded, or nobody asked for it
+        return _NEVER
+    return _begin_of_next()
+
+
+def _begin_of_next():
+    return FIRST + EVERY * len(_spans) if len(_spans) < COUNT else _NEVER

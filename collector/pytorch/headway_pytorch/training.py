@@ -105,31 +105,10 @@ def _attach_modes():
 # ---- backward
 
 
-def _before_backward(args, kwargs):
-    steps.backward_begins()
-    token = nvtx.enter_backward(name("backward"))
-    tensors = args[0] if args else (kwargs or {}).get("tensors")
-    return token, distributed.backward_begins(tensors)
-
-
-def _after_backward(token, error, result):
-    opened, waits = token
-    distributed.backward_ends(waits)
-    nvtx.leave_backward(opened)
-    if _closures:
-        _closure_ends()
-
-
-def _after_whole_backward(token, error, result):
-    _after_backward(token, error, result)
-    if not error and not distributed.is_in_backward():
-        steps.backward_ended()
-
-
 def _attach_backward():
     # Tensor.backward() calls this one.
-    core.wrap(_torch.autograd, "backward", _before_backward, _after_whole_backward, "backward")
-    core.wrap(_torch.autograd, "grad", _before_backward, _after_backward, "backward")
+    core.wrap(_torch.autograd, "backward", nvtx.around_backward, None, "backward")
+    core.wrap(_torch.autograd, "grad", nvtx.around_gradients, None, "backward")
 
 
 # ---- optimizers
@@ -140,58 +119,28 @@ _step_names = core.Names("Optimizer.step#%s.step")
 _zero_grad_names = core.Names("Optimizer.zero_grad#%s.zero_grad")
 
 
-class _Step:
-    """An optimizer at work, and how many ranges were open before its own, if that is open."""
+class _Closure:
+    """An optimizer's step with a closure, and how many ranges were open before its own, if that is open. What a closure
+    does beside its passes is no update: frameworks run a whole batch in it."""
 
     __slots__ = ("optimizer", "thread", "before", "pushed")
 
     def __init__(self, optimizer):
-        self.optimizer = optimizer
-        self.thread = None
-        self.before = None
-        self.pushed = False
-
-    def wait_for_closure(self):
+        self.optimizer = type(optimizer)
         self.thread = threading.get_ident()
         self.before = nvtx.open_ranges()
+        self.pushed = False
         _closures.append(self)
 
     def push(self):
-        self.before = nvtx.push(_step_names[type(self.optimizer)], PHASE, UPDATE)
+        self.before = nvtx.push(_step_names[self.optimizer], PHASE, UPDATE)
         self.pushed = True
 
-
-_described = weakref.WeakSet()
-
-
-@guarded("optimizer flags")
-def _describe(optimizer):
-    """Once: how it is implemented, and how much it updates."""
-    tensors = [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
-    if not tensors:  # a closure is yet to compute gradients
-        return
-    _described.add(optimizer)
-    values = [type(optimizer).__name__, "tensors=%d" % len(tensors)]
-    values.append("elements=%d" % sum(one.numel() for one in tensors))
-    values.append("device=" + "+".join(sorted({one.device.type for one in tensors})))
-    flags = optimizer.defaults
-    values += ["%s=%s" % (key, flags[key]) for key in ("foreach", "fused", "momentum") if key in flags]
-    number = len(_described)
-    core.tell("optimizer" if number == 1 else "optimizer %d" % number, " ".join(values))
-
-
-def _before_step(args, kwargs):
-    """What a closure does beside its passes is no update: frameworks run a whole batch in it."""
-    optimizer = args[0]
-    token = _Step(optimizer)
-    if optimizer not in _described:
-        _describe(optimizer)
-    closure = args[1] if len(args) > 1 else (kwargs or {}).get("closure")
-    if closure is None:
-        token.push()
-    else:
-        token.wait_for_closure()
-    return token
+    def end(self):
+        if self in _closures:
+            _closures.remove(self)
+        if self.pushed:
+            nvtx.pop_to(self.before)
 
 
 def _closure_ends():
@@ -203,62 +152,72 @@ def _closure_ends():
         token.push()
 
 
-def _after_step(token, error, result):
-    if _closures and token in _closures:
-        _closures.remove(token)
-    if token.pushed:
-        nvtx.pop_to(token.before)
-    if not error:
-        steps.updated(token.optimizer)
+_described = weakref.WeakSet()
+
+
+@guarded("optimizer flags")
+def _describe(optimizer):
+    """Once: how it is implemented, and how much it updates. -> whether it is known."""
+    if optimizer in _described:
+        return True
+    tensors = [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
+    if not tensors:  # a closure is yet to compute gradients
+        return False
+    _described.add(optimizer)
+    values = [type(optimizer).__name__, "tensors=%d" % len(tensors)]
+    values.append("elements=%d" % sum(one.numel() for one in tensors))
+    values.append("device=" + "+".join(sorted({one.device.type for one in tensors})))
+    flags = optimizer.defaults
+    values += ["%s=%s" % (key, flags[key]) for key in ("foreach", "fused", "momentum") if key in flags]
+    number = len(_described)
+    core.tell("optimizer" if number == 1 else "optimizer %d" % number, " ".join(values))
+    return True
 
 
 def _attach_optimizers():
     optimizer = _torch.optim.Optimizer
-    core.wrap(optimizer, "zero_grad", nvtx.Push(_zero_grad_names, PHASE, UPDATE), nvtx.pop_to, "zero_grad")
+    nvtx.start_updates(_step_names, _zero_grad_names, _describe, core.failed("optimizer"))
+    nvtx.start_closures(_closures, _Closure, _closure_ends, _Closure.end)
+    core.wrap(optimizer, "zero_grad", nvtx.around_zero_grad, None, "zero_grad")
     hooks = importlib.import_module("torch.optim.optimizer")  # not an attribute in all versions
     if hasattr(hooks, "register_optimizer_step_post_hook"):
         _attach_step_hooks(hooks)
-        core.wrap(optimizer, "__init__", None, lambda token, error, result: steps.optimizer_made(), "optimizer")
+        core.wrap(optimizer, "__init__", None, nvtx.optimizer_made, "optimizer")
         return
 
     def after_init(token, error, result):
-        steps.optimizer_made()
+        nvtx.optimizer_made()
         # The class is known only now; before PyTorch 2 there are no hooks around step().
         for owner in type(token[0]).__mro__:
             if "step" in vars(owner):
-                core.wrap(owner, "step", _before_step, _after_step, "optimizer")
+                core.wrap(owner, "step", nvtx.around_step, None, "optimizer")
                 break
 
     core.wrap(optimizer, "__init__", lambda args, kwargs: args, after_init, "optimizer")
 
 
 def _attach_step_hooks(hooks):
+    """In Python, as a compiler traces into them; what they call raises nothing."""
     is_compiling = _is_compiling()
-    open_steps = []  # several at once: an optimizer may call another
+    begins, ended = nvtx.step_begins, nvtx.step_ended
 
-    @guarded("optimizer")
     def before(optimizer, args, kwargs):
         if not is_compiling():
-            given = args if args and args[0] is optimizer else (optimizer, *args)
-            open_steps.append(_before_step(given, kwargs))
+            begins(optimizer, args, kwargs)
 
-    @guarded("optimizer")
     def after(optimizer, args, kwargs):
-        if is_compiling():
-            return
-        while open_steps:
-            token = open_steps.pop()
-            if token.optimizer is optimizer:  # others were left by an exception
-                _after_step(token, False, None)
-                break
+        if not is_compiling():
+            ended(optimizer)
 
     hooks.register_optimizer_step_pre_hook(before)
     hooks.register_optimizer_step_post_hook(after)
 
 
 def _is_compiling():
+    """The cheapest way to ask."""
     compiler = getattr(_torch, "compiler", None)
-    return getattr(compiler, "is_compiling", None) or (lambda: False)
+    asks = getattr(compiler, "is_dynamo_compiling", None) or getattr(compiler, "is_compiling", None)
+    return asks or (lambda: False)
 
 
 # ---- compilers

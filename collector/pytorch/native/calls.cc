@@ -10,6 +10,12 @@ using conventions::Phase;
 using conventions::RangeKind;
 
 PyObject* g_method_type = nullptr;  ///< types.MethodType
+PyTypeObject* g_hook_type = nullptr;
+
+struct Hook {
+  PyObject_HEAD Before before;
+  After after;
+};
 
 /// Objects of both types: `fn`, what the hooks need, and in the last slot whom to tell failures.
 struct Caller {
@@ -27,13 +33,6 @@ enum Slot {
 
 Caller* caller(PyObject* object) {
   return reinterpret_cast<Caller*>(object);
-}
-
-void set(PyObject*& slot, PyObject* value) {
-  PyObject* old = slot;
-  Py_XINCREF(value);
-  slot = value;
-  Py_XDECREF(old);
 }
 
 bool is_set(PyObject* slot) {
@@ -58,18 +57,8 @@ struct RaisedError {
 /// A hook has failed: tells why and switches the hooks off. False when the exception is not the
 /// hook's but the program's (Ctrl-C in the middle): then it stays set.
 bool swallow_error(Caller* self) {
-  if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
-  RaisedError error;
-  error.take();
-  PyErr_NormalizeException(&error.type, &error.value, &error.traceback);
-  if (is_set(self->slots[kFailed])) {
-    PyObject* told = PyObject_CallFunctionObjArgs(self->slots[kFailed],
-                                                  error.value ? error.value : error.type, nullptr);
-    Py_XDECREF(told);
-    PyErr_Clear();
-  }
-  error.drop();
-  for (int slot : {kBefore, kAfter}) set(self->slots[slot], Py_None);
+  if (!swallow(self->slots[kFailed])) return false;
+  for (int slot : {kBefore, kAfter}) keep(self->slots[slot], Py_None);
   return true;
 }
 
@@ -89,10 +78,40 @@ PyObject* not_ready() {
   return nullptr;
 }
 
+PyObject* call_in(Hook* hook, Caller* self, PyObject* fn, PyObject* arguments, PyObject* keywords) {
+  Token token;
+  PerThread* thread = per_thread();
+  const bool begun = thread && hook->before(*thread, arguments, keywords, token);
+  if (!begun && !swallow_error(self)) {
+    Py_XDECREF(token.object);
+    return nullptr;
+  }
+  const std::uint32_t forks_before = forks();
+  Py_INCREF(fn);
+  PyObject* result = PyObject_Call(fn, arguments, keywords);
+  Py_DECREF(fn);
+  // In a child that was forked inside the call, what the hook opened is not open.
+  if (begun && forks() == forks_before && is_set(self->slots[kBefore])) {
+    RaisedError error;
+    if (!result) error.take();
+    if (hook->after(*thread, token, !result, result ? result : Py_None) || swallow_error(self)) {
+      if (!result) error.give_back();
+    } else {
+      error.drop();
+      keep(result, nullptr);
+    }
+  }
+  Py_XDECREF(token.object);
+  return result;
+}
+
 PyObject* call(PyObject* object, PyObject* arguments, PyObject* keywords) {
   Caller* self = caller(object);
   PyObject* fn = self->slots[kFn];
   if (!fn) return not_ready();
+  PyObject* native = self->slots[kBefore];
+  if (native && Py_TYPE(native) == g_hook_type)
+    return call_in(reinterpret_cast<Hook*>(native), self, fn, arguments, keywords);
   bool interrupted = false;
   PyObject* token = Py_None;
   Py_INCREF(token);
@@ -114,10 +133,10 @@ PyObject* call(PyObject* object, PyObject* arguments, PyObject* keywords) {
                                error.type ? Py_True : Py_False, result ? result : Py_None);
     if (interrupted) {
       error.drop();
-      set(result, nullptr);
+      keep(result, nullptr);
     } else {
       error.give_back();
-      if (result && is_set(done)) set(result, done);
+      if (result && is_set(done)) keep(result, done);
     }
     Py_XDECREF(done);
   }
@@ -194,41 +213,18 @@ PyObject* module_call(PyObject* object, PyObject* arguments, PyObject* keywords)
   return result;
 }
 
-/// Of Push: what it needs lies in the first three slots.
-PyObject* push_range(PyObject* object, PyObject* arguments, PyObject*) {
-  Caller* self = caller(object);
-  PyObject* call_arguments = PyTuple_Size(arguments) > 0 ? PyTuple_GetItem(arguments, 0) : nullptr;
-  if (!self->slots[0] || !call_arguments || !PyTuple_Check(call_arguments) ||
-      PyTuple_Size(call_arguments) == 0) {
-    PyErr_Clear();
-    return not_ready();
-  }
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(PyTuple_GetItem(call_arguments, 0)));
-  PyObject* found = PyObject_GetItem(self->slots[0], type);
-  if (!found) return nullptr;
-  auto* name = static_cast<nvtxStringHandle_t>(PyLong_AsVoidPtr(found));
-  Py_DECREF(found);
-  RangePayload payload;
-  payload.kind = static_cast<std::uint32_t>(PyLong_AsUnsignedLong(self->slots[1]));
-  payload.phase = static_cast<std::uint32_t>(PyLong_AsUnsignedLong(self->slots[2]));
-  if (PyErr_Occurred()) return nullptr;
-  const std::int32_t before = this_thread().open;
-  Nvtx::push(name, payload);
-  return PyLong_FromLong(before);
-}
-
 int init(PyObject* object, PyObject* arguments, PyObject*) {
   PyObject* values[5] = {};
   Py_ssize_t count = PyTuple_Size(arguments);
-  if (count < 3 || count > 5) {
+  if (count < 4 || count > 5) {
     PyErr_SetString(PyExc_TypeError,
-                    "Call(fn, before, after, failed), ModuleCall(fn, names, resolve, grad_enabled, "
-                    "failed) or Push(names, kind, phase)");
+                    "Call(fn, before, after, failed) or ModuleCall(fn, names, resolve, "
+                    "grad_enabled, failed)");
     return -1;
   }
   for (Py_ssize_t i = 0; i < count; ++i) values[i] = PyTuple_GetItem(arguments, i);
   values[kFailed] = values[count - 1];
-  for (int i = 0; i < 5; ++i) set(caller(object)->slots[i], values[i]);
+  for (int i = 0; i < 5; ++i) keep(caller(object)->slots[i], values[i]);
   return 0;
 }
 
@@ -245,7 +241,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 }
 
 int clear(PyObject* self) {
-  for (PyObject*& slot : caller(self)->slots) set(slot, nullptr);
+  for (PyObject*& slot : caller(self)->slots) keep(slot, nullptr);
   return 0;
 }
 
@@ -274,6 +270,19 @@ bool add_type(PyObject* module, const char* name, const char* full_name, ternary
   return type && PyModule_AddObject(module, name, type) == 0;  // steals on success
 }
 
+void free_hook(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+bool add_hook_type() {
+  PyType_Slot slots[] = {{Py_tp_dealloc, pointer(free_hook)}, {0, nullptr}};
+  PyType_Spec spec = {"_headway_nvtx.Hook", sizeof(Hook), 0, Py_TPFLAGS_DEFAULT, slots};
+  g_hook_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return g_hook_type != nullptr;
+}
+
 }  // namespace
 
 bool add_call_types(PyObject* module) {
@@ -282,8 +291,15 @@ bool add_call_types(PyObject* module) {
   g_method_type = PyObject_GetAttrString(types, "MethodType");
   Py_DECREF(types);
   return g_method_type && add_type(module, "Call", "_headway_nvtx.Call", call) &&
-         add_type(module, "ModuleCall", "_headway_nvtx.ModuleCall", module_call) &&
-         add_type(module, "Push", "_headway_nvtx.Push", push_range);
+         add_type(module, "ModuleCall", "_headway_nvtx.ModuleCall", module_call) && add_hook_type();
+}
+
+bool add_hook(PyObject* module, const char* name, Before before, After after) {
+  PyObject* made = PyType_GenericAlloc(g_hook_type, 0);
+  if (!made) return false;
+  reinterpret_cast<Hook*>(made)->before = before;
+  reinterpret_cast<Hook*>(made)->after = after;
+  return PyModule_AddObject(module, name, made) == 0;  // steals on success
 }
 
 }  // namespace headway::pytorch

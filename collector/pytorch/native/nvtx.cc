@@ -120,6 +120,18 @@ void Nvtx::push(nvtxStringHandle_t name, const RangePayload& payload) {
   ++this_thread().open;
 }
 
+std::int32_t Nvtx::push_container(nvtxStringHandle_t name, const RangePayload& payload) {
+  Thread& thread = this_thread();
+  const std::int32_t before = thread.open;
+  push(name, payload);
+  if (thread.containers == thread.open - 1) thread.containers = thread.open;
+  return before;
+}
+
+void Nvtx::pop_to(std::int32_t count) {
+  while (this_thread().open > count && this_thread().open > 0) pop();
+}
+
 void Nvtx::pop() {
   if (!g_domain || this_thread().open == 0) return;
   nvtxDomainRangePop(g_domain);

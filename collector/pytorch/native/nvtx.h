@@ -24,7 +24,11 @@ class Nvtx {
   static bool start();
   static nvtxStringHandle_t intern(const char* text);
   static void push(nvtxStringHandle_t name, const RangePayload& payload);
+  /// Of a step or an evaluation, which hold whatever the program does; other ranges say what that is. Gives back how
+  /// many were open.
+  static std::int32_t push_container(nvtxStringHandle_t name, const RangePayload& payload);
   static void pop();
+  static void pop_to(std::int32_t count);
   /// Ends a range and says only now what it was.
   static void pop(const RangePayload& payload);
   static void mark_setting(const char* name, const char* value);

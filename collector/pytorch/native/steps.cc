@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+#include "collector/pytorch/native/steps.h"
+
+#include <algorithm>
+
+#include "collector/pytorch/native/faults.h"
+#include "collector/pytorch/native/nvtx.h"
+
+namespace headway::pytorch {
+namespace {
+
+using conventions::Phase;
+using conventions::RangeKind;
+
+constexpr std::int64_t kUnknown = -1;
+
+nvtxStringHandle_t g_step, g_evaluation_batch, g_evaluation;
+PyObject* g_source_gone = nullptr;  ///< called with the weak reference of an iterator that is gone
+PyObject* g_tell_environments = nullptr;
+PyObject* g_begin_sampling = nullptr;
+PyObject* g_look_at_step = nullptr;
+bool g_told_environments = false;
+bool g_has_optimizer = false;  ///< one was made, on whatever thread
+bool g_samples = false;
+std::uint32_t g_samples_fork = 0;
+std::int64_t g_next_look = 0;
+
+void set_phase(Phase phase) {
+  this_thread().phase = static_cast<std::uint32_t>(phase);
+}
+
+void pop_as(RangeKind kind, Phase phase, std::int64_t step = conventions::kAbsent) {
+  RangePayload payload;
+  payload.kind = static_cast<std::uint32_t>(kind);
+  payload.phase = static_cast<std::uint32_t>(phase);
+  payload.step = step;
+  Nvtx::pop(payload);
+}
+
+/// How many were open before.
+std::int32_t push_container(nvtxStringHandle_t name, RangeKind kind, Phase phase) {
+  RangePayload payload;
+  payload.kind = static_cast<std::uint32_t>(kind);
+  payload.phase = static_cast<std::uint32_t>(phase);
+  return Nvtx::push_container(name, payload);
+}
+
+/// A program that has environments collects experience without gradients, too: no call tells it from an evaluation.
+bool pop_evaluation() {
+  bool good = true;
+  if (!g_told_environments) {
+    g_told_environments = true;
+    PyObject* told = PyObject_CallObject(g_tell_environments, nullptr);
+    good = told != nullptr;
+    Py_XDECREF(told);
+  }
+  pop_as(RangeKind::kPhase, Phase::kEvaluation);
+  return good;
+}
+
+Evaluation open_evaluation() {
+  Thread& thread = this_thread();
+  Evaluation evaluation;
+  evaluation.is_open = true;
+  evaluation.calls = thread.outermost_calls;
+  evaluation.depth = push_container(g_evaluation, RangeKind::kPhase, Phase::kEvaluation) + 1;
+  evaluation.phase = thread.phase;
+  set_phase(Phase::kEvaluation);
+  return evaluation;
+}
+
+/// An evaluation, or nothing: parts that stay frozen, say.
+bool end(Evaluation& open, bool trains_after_all = false) {
+  if (!open.is_open) return true;
+  const Evaluation evaluation = open;
+  open = {};
+  Thread& thread = this_thread();
+  if (thread.open < evaluation.depth) return true;
+  thread.phase = evaluation.phase;
+  Nvtx::pop_to(evaluation.depth);
+  if (!trains_after_all && thread.outermost_calls != evaluation.calls) return pop_evaluation();
+  pop_as(RangeKind::kOther, Phase::kNone);
+  return true;
+}
+
+/// Of models, so far: modules of PyTorch, and functions that other frameworks compiled.
+std::int64_t calls_in(const Steps& steps) {
+  return this_thread().outermost_calls + steps.compiled_calls;
+}
+
+bool has_forward_only(const Steps& steps, const Cycle& cycle) {
+  return cycle.updates == 0 && cycle.backwards == 0 && calls_in(steps) > cycle.calls;
+}
+
+bool look_at_step(std::int64_t number) {
+  if (number < g_next_look) return true;
+  PyObject* next = PyObject_CallFunction(g_look_at_step, "L", static_cast<long long>(number));
+  if (!next) return false;
+  if (next != Py_None) g_next_look = PyLong_AsLongLong(next);
+  Py_DECREF(next);
+  return !PyErr_Occurred();
+}
+
+/// `faults`: set to those of pages so far, if they were looked up.
+bool close(PerThread& thread, std::int64_t* faults = nullptr) {
+  if (!thread.steps.cycle.is_open) return true;
+  Cycle cycle = thread.steps.cycle;
+  thread.steps.cycle = {};
+  bool good = end(cycle.evaluation);
+  Nvtx::pop_to(cycle.depth + 1);
+  if (this_thread().open > cycle.depth) {
+    if (cycle.updates > 0)
+      pop_as(RangeKind::kStep, Phase::kNone, thread.steps.steps);
+    else if (!cycle.trains || has_forward_only(thread.steps, cycle))
+      good = pop_evaluation() && good;
+    else
+      pop_as(RangeKind::kOther, Phase::kNone);
+  }
+  if (cycle.updates > 0) {
+    const std::int64_t now = page_faults();
+    if (faults) *faults = now;
+    good = good && step_ended(now - cycle.faults) && look_at_step(++thread.steps.steps);
+  }
+  set_phase(Phase::kNone);
+  keep(cycle.source, nullptr);
+  return good;
+}
+
+bool open(PerThread& thread, bool trains, bool by_update = false, std::int64_t faults = kUnknown) {
+  Cycle& cycle = thread.steps.cycle;
+  keep(cycle.source, nullptr);
+  cycle = {};
+  cycle.is_open = true;
+  cycle.trains = trains;
+  cycle.by_update = by_update;
+  cycle.calls = calls_in(thread.steps);
+  cycle.faults = faults == kUnknown ? page_faults() : faults;
+  cycle.depth = trains ? push_container(g_step, RangeKind::kStep, Phase::kNone)
+                       : push_container(g_evaluation_batch, RangeKind::kPhase, Phase::kEvaluation);
+  // By update, the gradient mode tells: an evaluation may lie in it.
+  set_phase(by_update ? Phase::kNone : trains ? Phase::kForward : Phase::kEvaluation);
+  if (g_samples && g_samples_fork == forks()) return true;
+  PyObject* begun = PyObject_CallObject(g_begin_sampling, nullptr);
+  if (!begun) return false;
+  g_samples = begun == Py_True;
+  g_samples_fork = forks();
+  Py_DECREF(begun);
+  return true;
+}
+
+/// After model.eval() there was no evaluation: parts that stay frozen, say.
+void trains_after_all(Cycle& cycle) {
+  if (!cycle.by_mode) return;
+  cycle.by_mode = false;
+  cycle.trains = cycle.by_update = true;
+}
+
+/// The loop was left early: its iterator is gone.
+PyObject* source_gone(PyObject*, PyObject* reference) {
+  PerThread* thread = per_thread();
+  if (!thread) return nullptr;
+  const Cycle& cycle = thread->steps.cycle;  // a reference of another thread is not in it
+  if (cycle.is_open && cycle.source == reference && !close(*thread)) return nullptr;
+  Py_RETURN_NONE;
+}
+
+bool keep_source(Steps& steps, PyObject* iterator) {
+  if (!refers_to(steps.source, iterator)) {
+    PyObject* weak = PyWeakref_NewRef(iterator, g_source_gone);
+    if (!weak) return false;
+    keep(steps.loading, nullptr);
+    keep(steps.source, weak);
+    Py_DECREF(weak);
+  }
+  keep(steps.cycle.source, steps.source);
+  return true;
+}
+
+/// Without a loader.
+bool mode_changed_between_updates(PerThread& thread, bool trains) {
+  Cycle& cycle = thread.steps.cycle;
+  if (!cycle.is_open) return !trains || !g_has_optimizer || open(thread, true, true);
+  if (cycle.updates > 0 || cycle.backwards > 0) return true;
+  if (!trains && cycle.by_update && thread.steps.steps > 0 &&
+      calls_in(thread.steps) == cycle.calls) {
+    if (!close(thread) || !open(thread, false)) return false;
+    cycle.by_mode = true;
+    set_phase(Phase::kNone);  // the gradient mode tells
+    return true;
+  }
+  return !trains || !cycle.by_mode || (close(thread) && open(thread, true, true));
+}
+
+/// model.eval() or model.train() was called on a module; `outermost`: one that the program calls itself.
+bool mode_changed(PerThread& thread, bool trains, bool outermost) {
+  Steps& steps = thread.steps;
+  if (steps.owners > 0) return true;
+  Cycle& cycle = steps.cycle;
+  if (steps.fetches == 0) return !outermost || mode_changed_between_updates(thread, trains);
+  if (cycle.is_open && cycle.trains) {
+    // After an update the model is switched to evaluation: the step goes on until the next fetch.
+    if (trains) return end(cycle.evaluation);
+    if (cycle.updates > 0 && !cycle.evaluation.is_open && this_thread().open == cycle.depth + 1)
+      cycle.evaluation = open_evaluation();
+    return true;
+  }
+  if (trains) return end(steps.between);
+  if (!cycle.is_open && outermost && steps.steps > 0 && !steps.between.is_open)
+    steps.between = open_evaluation();
+  return true;
+}
+
+// ---- for Python
+
+PyObject* none_if(bool good) {
+  if (!good) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* start_steps(PyObject*, PyObject* arguments) {
+  PyObject *environments = nullptr, *sampling = nullptr, *look = nullptr;
+  if (!PyArg_ParseTuple(arguments, "OOO", &environments, &sampling, &look)) return nullptr;
+  keep(g_tell_environments, environments);
+  keep(g_begin_sampling, sampling);
+  keep(g_look_at_step, look);
+  g_step = Nvtx::intern("step");
+  g_evaluation_batch = Nvtx::intern("evaluation batch");
+  g_evaluation = Nvtx::intern("evaluation");
+  Py_RETURN_NONE;
+}
+
+PyObject* forward_begins(PyObject*, PyObject*) {
+  PerThread* thread = per_thread();
+  if (!thread) return nullptr;
+  const bool begins =
+      !thread->steps.cycle.is_open && thread->steps.fetches == 0 && thread->steps.owners == 0;
+  return none_if(!begins || open(*thread, true, true));
+}
+
+PyObject* change_mode(PyObject*, PyObject* arguments) {
+  int trains = 0;
+  int outermost = 0;
+  if (!PyArg_ParseTuple(arguments, "pp", &trains, &outermost)) return nullptr;
+  PerThread* thread = per_thread();
+  return none_if(thread && mode_changed(*thread, trains != 0, outermost != 0));
+}
+
+PyObject* optimizer_made(PyObject*, PyObject*) {
+  g_has_optimizer = true;
+  Py_RETURN_NONE;
+}
+
+PyObject* end_steps(PyObject*, PyObject*) {
+  PerThread* thread = per_thread();
+  return none_if(thread && end(thread->steps.between) && close(*thread));
+}
+
+PyMethodDef g_functions[] = {
+    {"start_steps", start_steps, METH_VARARGS,
+     "start_steps(tell_environments, begin_sampling, look_at_step): before any of the others. "
+     "begin_sampling() -> True when it is done; look_at_step(number) -> the next number to call it "
+     "with, or None."},
+    {"forward_begins", forward_begins, METH_NOARGS,
+     "An outermost module is called for the first time: where there is no loader, a step begins."},
+    {"mode_changed", change_mode, METH_VARARGS,
+     "mode_changed(trains, outermost): model.train() or model.eval(), of a module that the program "
+     "calls itself or of another."},
+    {"optimizer_made", optimizer_made, METH_VARARGS, "On whatever thread."},
+    {"end_steps", end_steps, METH_NOARGS, "To be called at exit."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMethodDef g_source_gone_function = {"source_gone", source_gone, METH_O, nullptr};
+
+}  // namespace
+
+bool has_optimizer() {
+  return g_has_optimizer;
+}
+
+bool end_all(PerThread& thread) {
+  return close(thread) && end(thread.steps.between);
+}
+
+bool close_step(PerThread& thread) {
+  return close(thread);
+}
+
+bool open_step(PerThread& thread, bool trains, bool by_update) {
+  return open(thread, trains, by_update);
+}
+
+bool fetch_begins(PerThread& thread, PyObject* iterator, bool trains, bool is_last) {
+  Steps& steps = thread.steps;
+  if (steps.owners > 0) return true;
+  ++steps.fetches;
+  if (!end(steps.between)) return false;
+  const Cycle& cycle = steps.cycle;
+  const bool goes_on = cycle.is_open && cycle.trains && trains && cycle.updates == 0 &&
+                       !cycle.by_update && !has_forward_only(thread.steps, cycle) && !is_last;
+  if (goes_on && cycle.backwards == 0 && refers_to(cycle.source, iterator))
+    steps.reads_ahead = true;
+  if (!goes_on) {
+    std::int64_t faults = kUnknown;
+    if (!close(thread, &faults)) return false;
+    if (is_last) return true;
+    if (!open(thread, trains, false, faults)) return false;
+  }
+  return keep_source(steps, iterator);
+}
+
+bool fetch_failed(PerThread& thread) {
+  if (thread.steps.owners > 0) return true;
+  Cycle& cycle = thread.steps.cycle;
+  if (cycle.is_open && cycle.updates == 0 && cycle.backwards == 0 && !close(thread)) return false;
+  if (cycle.is_open || !thread.steps.reads_ahead) return true;
+  thread.steps.reads_ahead = false;  // the last batch is yet to be used
+  if (!open(thread, true)) return false;
+  cycle.is_last = true;
+  return true;
+}
+
+bool backward_begins(PerThread& thread) {
+  if (thread.steps.owners > 0) return true;
+  if (!end(thread.steps.between, true)) return false;
+  Cycle& cycle = thread.steps.cycle;
+  if (!cycle.is_open) return true;
+  if (!end(cycle.evaluation, true)) return false;
+  trains_after_all(cycle);
+  ++cycle.backwards;
+  return true;
+}
+
+bool backward_ended(PerThread& thread) {
+  if (g_has_optimizer || thread.steps.owners > 0) return true;
+  Cycle& cycle = thread.steps.cycle;
+  if (cycle.is_open) {
+    ++cycle.updates;
+    if (cycle.by_update && !close(thread)) return false;
+  }
+  return cycle.is_open || thread.steps.fetches > 0 || open(thread, true, true);
+}
+
+bool updated(PerThread& thread, PyObject* optimizer) {
+  Steps& steps = thread.steps;
+  if (steps.owners > 0) return true;
+  if (std::find(steps.optimizers.begin(), steps.optimizers.end(), optimizer) ==
+      steps.optimizers.end()) {
+    steps.optimizers.push_back(optimizer);
+    steps.anchor = optimizer;
+  }
+  Cycle& cycle = steps.cycle;
+  if (!cycle.is_open) return steps.fetches > 0 || open(thread, true, true);
+  trains_after_all(cycle);
+  ++cycle.updates;
+  if (optimizer != steps.anchor) return true;
+  ++cycle.anchor_updates;
+  if (cycle.is_last) return close(thread);
+  if (!cycle.by_update && cycle.anchor_updates <= 1) return true;
+  std::int64_t faults = kUnknown;
+  return close(thread, &faults) && open(thread, true, true, faults);
+}
+
+bool add_step_functions(PyObject* module) {
+  g_source_gone = PyCFunction_New(&g_source_gone_function, nullptr);
+  return g_source_gone && PyModule_AddFunctions(module, g_functions) == 0;
+}
+
+}  // namespace headway::pytorch
