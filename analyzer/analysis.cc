@@ -35,8 +35,7 @@ void require_events(const Trace& trace) {
   fail_input(
       "{}: no events (no range, API call or device op), so there is nothing to judge.{} Did the "
       "program use NVTX or CUDA, and reach its first step? Headway also reads the .xplane.pb files "
-      "of "
-      "the profilers of JAX and TensorFlow. See `headway record --help`.",
+      "that the profilers of JAX and TensorFlow write. See `headway record --help`.",
       trace.path, counters);
 }
 
