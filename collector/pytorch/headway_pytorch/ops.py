@@ -2,9 +2,12 @@
 """A range around each op that the program calls, and around each autograd node that it made.
 
 --pytorch=ops only: PyTorch calls us for every op (native/ops.cc). A backward range has the sequence number of the op
-that made its node, by which the analyzer finds the module.
+that made its node, by which the analyzer finds the module. Optimizers have one range each: their many small ops are left out,
+as each costs more to look at than PyTorch's own profiler takes for it.
 """
+import importlib
 import os
+import threading
 
 from headway_pytorch import core
 from headway_pytorch.core import name, nvtx
@@ -14,6 +17,8 @@ _SKIPPED_STARTS = ("__get__", "__set__", "__len__", "__hash__", "__repr__", "is_
 _SKIPPED_STARTS += ("_record_function", "record_function", "set_grad", "_set_grad")
 
 _mode = None
+_top = None  # -> the mode that PyTorch calls now
+_rests = None  # on which thread an optimizer steps without it
 
 
 def _name(function):
@@ -23,8 +28,26 @@ def _name(function):
     return name(text.strip("_") or text) if worth else 0
 
 
+@core.guarded("ops")
+def _rest(optimizer, args, kwargs):
+    """An optimizer steps: what it calls is not ours to look at. A closure runs passes of the model, which are."""
+    global _rests
+    given = list(args) + list(kwargs.values())
+    if _mode is not None and _top() is _mode and not any(callable(one) for one in given):
+        _mode.__exit__(None, None, None)
+        _rests = threading.get_ident()
+
+
+@core.guarded("ops")
+def _resume(optimizer, args, kwargs):
+    global _rests
+    if _rests == threading.get_ident() and _mode is not None:
+        _rests = None
+        _mode.__enter__()
+
+
 def attach(torch):
-    global _mode
+    global _mode, _top
     kind = getattr(torch.overrides, "TorchFunctionMode", None)
     if kind is None:
         core.tell("pytorch.off.ops", "needs PyTorch 1.13 or later")
@@ -39,14 +62,20 @@ def attach(torch):
     mode.__enter__()
     _mode = mode
     os.register_at_fork(after_in_child=detach)
+    _top = getattr(torch.overrides, "_get_current_function_mode", None)
+    hooks = importlib.import_module("torch.optim.optimizer")  # not an attribute in all versions
+    if _top is not None and hasattr(hooks, "register_optimizer_step_post_hook"):
+        hooks.register_optimizer_step_pre_hook(_rest)
+        hooks.register_optimizer_step_post_hook(_resume)
 
 
 def detach():
     """No ops from here on: compilers trace through modes, and loader workers need none."""
-    global _mode
+    global _mode, _rests
     mode, _mode = _mode, None
     if mode is None:
         return
+    _rests = None
     nvtx.stop_ops()
     import torch.overrides
 

@@ -341,6 +341,15 @@ TEST_CASE("ops are recorded when asked for, a backward op with the number of its
              "ef ON ef.rowid=f.rangeRow AND ef.end<=eb.start JOIN StringIds sf ON sf.id=ef.textId "
              "AND sf.value='conv2d'") == 2 * 48);
   CHECK(ranges_of_kind(run.trace, kStep) == 24);
+  // Before PyTorch 2 nothing tells when an optimizer begins and ends, whatever its class.
+  const bool leaves_out =
+      number(run.trace, "SELECT value GLOB '[2-9].*' FROM HEADWAY_SETTING WHERE name='torch'") == 1;
+  const std::int64_t in_optimizers =
+      number(run.trace,
+             "SELECT count(*) FROM HEADWAY_RANGE r JOIN NVTX_EVENTS e ON e.rowid=r.rangeRow JOIN "
+             "NVTX_EVENTS o ON o.globalTid=e.globalTid AND e.start>=o.start AND e.end<=o.end JOIN "
+             "StringIds s ON s.id=o.textId AND s.value LIKE 'Optimizer.step#%' WHERE r.kind=3");
+  CHECK((in_optimizers == 0) == leaves_out);
 }
 
 TEST_CASE("a hook that fails switches itself off, the program goes on, and the summary says so") {
