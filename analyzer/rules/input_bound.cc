@@ -91,7 +91,8 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
       "DataLoader(num_workers=…, prefetch_factor=4, persistent_workers=True, pin_memory=True)",
       std::string(trace.setting("DataLoader")));
   add("TensorFlow/JAX", "Prefetch, so that batches are made during the step.",
-      "dataset.prefetch(tf.data.AUTOTUNE)");
+      "dataset.prefetch(tf.data.AUTOTUNE); keras.utils.PyDataset(workers=…, "
+      "use_multiprocessing=True)");
   return list;
 }
 
