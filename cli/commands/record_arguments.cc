@@ -100,10 +100,11 @@ void RecordArguments::declare(CLI::App& app, const std::string& command) {
       "predictions are then of the unrecorded run");
   app.add_flag("--nccl-profiler", options_.nccl_profiler,
                "Record NCCL profiler events: sequence numbers, algorithm, protocol");
-  app.add_flag("--pytorch{on}", options_.pytorch,
-               "Record unmodified PyTorch programs: steps, input waits, loader workers, modules, "
-               "backward, optimizers; 'ops': also each op, forward and backward; 'auto': 'on' if "
-               "the program imports torch")
+  app.add_flag(
+         "--pytorch{on}", options_.pytorch,
+         "Record unmodified PyTorch programs: steps, input waits, loader workers, modules, "
+         "backward, optimizers; 'ops': also each op, forward and backward; 'auto': 'on' if "
+         "the program imports torch. Keras, TensorFlow and JAX programs: steps and input waits")
       ->type_name("[=auto|on|ops|off]")
       ->check(CLI::IsMember({"auto", "on", "ops", "off"}))
       ->default_str("auto");

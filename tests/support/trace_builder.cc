@@ -47,7 +47,8 @@ void TraceBuilder::range(std::int32_t tid, std::string_view name, std::int64_t s
   if (info.kind == RangeKind::kOther && info.phase == Phase::kNone && info.op < 0) return;
   writer_.add<tables::RangeInfo>({id, static_cast<std::int32_t>(info.kind),
                                   static_cast<std::int32_t>(info.phase), present(info.op),
-                                  present(info.batch), present(info.step), info.bytes, info.flops});
+                                  present(info.batch), present(info.step), info.bytes, info.flops,
+                                  present(info.sequence)});
 }
 
 void TraceBuilder::domain(std::string_view name) {

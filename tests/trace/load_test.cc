@@ -43,6 +43,24 @@ TEST_CASE("ranges nest by containment on their thread, whatever the order in the
   CHECK(std::is_sorted(trace.ranges.start.begin(), trace.ranges.start.end()));
 }
 
+TEST_CASE(
+    "an input wait that was learned of later lies where it was, and one with an op alone stays") {
+  test::TraceBuilder builder;
+  builder.range(1, "train_step", 1'000'000, 9'000'000);
+  RangeInfo told{.kind = RangeKind::kInputWait, .op = 3'000};
+  told.sequence = 9'000;
+  builder.range(1, "IteratorGetNext", 10'000'000, 10'000'500, told);
+  builder.range(1, "next", 11'000'000, 12'000'000, {.kind = RangeKind::kInputWait, .op = 7});
+  const Trace trace = builder.load();
+  REQUIRE(trace.ranges.size() == 3);
+  CHECK(trace.strings[trace.ranges.name[1]] == "IteratorGetNext");
+  CHECK(trace.ranges.start[1].ns == 1'000'000);
+  CHECK(trace.ranges.end[1].ns == 4'000'000);
+  CHECK(trace.ranges.parent[1] == RangeId{0});
+  CHECK(trace.ranges.interval(RangeId{2}).length().ns == 1'000'000);
+  CHECK(trace.info(RangeId{2})->op == 7);
+}
+
 TEST_CASE("a device op finds the call that enqueued it and the call finds its op") {
   test::TraceBuilder builder;
   builder.launch(1, 0, 5, 10, 20, {.name = "first"});

@@ -144,7 +144,8 @@ void close_unfinished(Trace& trace) {
   }
 }
 
-/// A wait that was learned of later: told by an empty range `sequence` µs after it began, which took `op` µs.
+/// A wait that was learned of later: told by a range `sequence` µs after it began, which took `op` µs. Any other range of its kind
+/// has no sequence.
 void place_wait(Trace& trace, std::size_t range, RangeInfo& info) {
   constexpr std::int64_t kMost = 3'600'000'000;  // µs
   const std::int64_t begun = std::clamp<std::int64_t>(info.sequence, 0, kMost);
@@ -182,7 +183,8 @@ void load_info(Context& context, const std::vector<std::int64_t>& rows, std::int
     info.bytes = bytes_of(row.bytes);
     info.flops = flops_of(row.flops);
     info.sequence = id_of(row.sequence);
-    if (info.kind == RangeKind::kInputWait && row.op.value_or(-1) >= 0)
+    if (info.kind == RangeKind::kInputWait && row.op.value_or(-1) >= 0 &&
+        row.sequence.value_or(-1) >= *row.op)
       place_wait(trace, next, info);
     if (row.shapes) info.shapes = context.string(row.shapes->value);
     if (row.dtypes) info.dtypes = context.string(row.dtypes->value);

@@ -2,6 +2,7 @@
 #include "collector/pytorch/native/calls.h"
 
 #include "collector/pytorch/native/nvtx.h"
+#include "collector/pytorch/native/objects.h"
 
 namespace headway::pytorch {
 namespace {
@@ -248,14 +249,7 @@ int clear(PyObject* self) {
 void dealloc(PyObject* self) {
   PyObject_GC_UnTrack(self);
   clear(self);
-  PyTypeObject* type = Py_TYPE(self);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
-  Py_DECREF(type);
-}
-
-template <class Function>
-void* pointer(Function function) {
-  return reinterpret_cast<void*>(function);
+  free_object(self);
 }
 
 bool add_type(PyObject* module, const char* name, const char* full_name, ternaryfunc function) {
@@ -270,14 +264,8 @@ bool add_type(PyObject* module, const char* name, const char* full_name, ternary
   return type && PyModule_AddObject(module, name, type) == 0;  // steals on success
 }
 
-void free_hook(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
-  Py_DECREF(type);
-}
-
 bool add_hook_type() {
-  PyType_Slot slots[] = {{Py_tp_dealloc, pointer(free_hook)}, {0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_dealloc, pointer(free_object)}, {0, nullptr}};
   PyType_Spec spec = {"_headway_nvtx.Hook", sizeof(Hook), 0, Py_TPFLAGS_DEFAULT, slots};
   g_hook_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   return g_hook_type != nullptr;

@@ -8,6 +8,7 @@
 #include "collector/pytorch/native/calls.h"
 #include "collector/pytorch/native/making.h"
 #include "collector/pytorch/native/nvtx.h"
+#include "collector/pytorch/native/objects.h"
 #include "collector/pytorch/native/steps.h"
 
 namespace headway::pytorch {
@@ -15,8 +16,6 @@ namespace {
 
 using conventions::Phase;
 using conventions::RangeKind;
-
-constexpr std::int64_t kEpochs = 1'000'000;  ///< as in headway_pytorch/stages.py
 
 /// One pass, or with persistent workers several, over a loader.
 struct Pass {
@@ -96,9 +95,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject*) {
 
 void dealloc(PyObject* self) {
   delete reinterpret_cast<Loading*>(self)->pass;
-  PyTypeObject* type = Py_TYPE(self);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
-  Py_DECREF(type);
+  free_object(self);
 }
 
 PyObject* restart(PyObject* self, PyObject*) {
@@ -120,18 +117,11 @@ PyObject* loading_of(const Steps& steps, PyObject* iterator) {
   return PyObject_CallFunctionObjArgs(g_find, iterator, nullptr);
 }
 
-void push(nvtxStringHandle_t name, RangeKind kind, std::int64_t batch) {
-  RangePayload payload;
-  payload.kind = static_cast<std::uint32_t>(kind);
-  payload.phase = static_cast<std::uint32_t>(Phase::kInput);
-  payload.batch = batch;
-  Nvtx::push(name, payload);
-}
-
 bool push_wait(PyObject* iterator, std::int64_t batch) {
   PyObject* found = PyObject_GetItem(g_names, reinterpret_cast<PyObject*>(Py_TYPE(iterator)));
   if (!found) return false;
-  push(static_cast<nvtxStringHandle_t>(PyLong_AsVoidPtr(found)), RangeKind::kInputWait, batch);
+  Nvtx::push(static_cast<nvtxStringHandle_t>(PyLong_AsVoidPtr(found)),
+             {RangeKind::kInputWait, Phase::kInput, batch});
   Py_DECREF(found);
   return true;
 }
@@ -145,7 +135,7 @@ bool begin_wait(PerThread& thread, PyObject* iterator, PyObject* loading, std::i
   if (!trains || !fetch_begins(thread, iterator, trains == Py_True, is_over)) return false;
   before = this_thread().open;
   if (is_over) {  // nothing to wait for: the iterator ends, and its workers with it
-    push(g_shutdown, RangeKind::kPhase, conventions::kAbsent);
+    Nvtx::push(g_shutdown, {RangeKind::kPhase, Phase::kInput});
     return true;
   }
   keep(thread.steps.loading, loading);
@@ -187,8 +177,8 @@ PyObject* end_waits_by(PyObject*, PyObject* function) {
 }
 
 bool after_next(PerThread& thread, Token& token, bool failed, PyObject* result) {
-  if (!end_here(thread.making)) return false;
-  if (!end_wait(token.open)) return false;
+  const bool made = end_here(thread.making);
+  if (!end_wait(token.open) || !made) return false;
   if (failed) return fetch_failed(thread);
   Pass* pass = pass_of(token.object);
   if (!pass) return true;
@@ -223,8 +213,8 @@ PyMethodDef g_functions[] = {
 }  // namespace
 
 bool add_loading_functions(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(make)},
-                         {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+  PyType_Slot slots[] = {{Py_tp_new, pointer(make)},
+                         {Py_tp_dealloc, pointer(dealloc)},
                          {Py_tp_methods, g_methods},
                          {0, nullptr}};
   PyType_Spec spec = {"_headway_nvtx.Loading", sizeof(Loading), 0, Py_TPFLAGS_DEFAULT, slots};

@@ -17,7 +17,6 @@ using conventions::Phase;
 using conventions::RangeKind;
 
 constexpr std::int64_t kTickNs = 10'000'000;
-constexpr std::int64_t kEpochs = 1'000'000;  ///< as in headway_pytorch/stages.py
 
 /// This process, when it is a worker of a loader.
 struct Worker {
@@ -39,21 +38,7 @@ nvtxStringHandle_t g_batch, g_samples, g_decode, g_collate;
 PyObject* g_make_draws = nullptr;
 
 std::int32_t push(nvtxStringHandle_t name, RangeKind kind, std::int64_t batch) {
-  RangePayload payload;
-  payload.kind = static_cast<std::uint32_t>(kind);
-  payload.phase = static_cast<std::uint32_t>(Phase::kInput);
-  payload.batch = batch;
-  const std::int32_t before = this_thread().open;
-  Nvtx::push(name, payload);
-  return before;
-}
-
-void pop_as(RangeKind kind, std::int64_t batch) {
-  RangePayload payload;
-  payload.kind = static_cast<std::uint32_t>(kind);
-  payload.phase = static_cast<std::uint32_t>(Phase::kInput);
-  payload.batch = batch;
-  Nvtx::pop(payload);
+  return Nvtx::push(name, {kind, Phase::kInput, batch});
 }
 
 std::int64_t now_ns(clockid_t clock) {
@@ -102,7 +87,7 @@ void end_stage(Making& making, RangeKind kind) {
     }
     waited = took > 2 * busy && (is_short_told || took - busy > kTickNs);
   }
-  pop_as(waited ? RangeKind::kRead : kind, making.batch);
+  Nvtx::pop({waited ? RangeKind::kRead : kind, Phase::kInput, making.batch});
 }
 
 bool begin_draws(Making& making) {
@@ -141,7 +126,7 @@ bool begin(Making& making, std::int64_t batch, bool alone = true) {
 bool end_samples(Making& making) {
   making.is_reading = false;
   if (making.in_memory) {
-    pop_as(RangeKind::kCollate, making.batch);
+    Nvtx::pop({RangeKind::kCollate, Phase::kInput, making.batch});
     begin_stage(making);
   } else {
     end_stage(making, RangeKind::kDecode);

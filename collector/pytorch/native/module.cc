@@ -45,9 +45,7 @@ PyObject* push(PyObject*, PyObject* arguments) {
   payload.step = step;
   payload.sequence = sequence;
   payload.op = op;
-  const std::int32_t before = this_thread().open;
-  Nvtx::push(handle_of(name), payload);
-  return PyLong_FromLong(before);
+  return PyLong_FromLong(Nvtx::push(handle_of(name), payload));
 }
 
 PyObject* pop(PyObject*, PyObject*) {

@@ -110,20 +110,20 @@ nvtxStringHandle_t Nvtx::intern(const char* text) {
   return g_domain ? nvtxDomainRegisterStringA(g_domain, text) : nullptr;
 }
 
-void Nvtx::push(nvtxStringHandle_t name, const RangePayload& payload) {
-  if (!g_domain) return;
+std::int32_t Nvtx::push(nvtxStringHandle_t name, const RangePayload& payload) {
+  Thread& thread = this_thread();
+  if (!g_domain) return thread.open;
   const nvtxPayloadData_t data{g_range_schema, sizeof payload, &payload};
   nvtxEventAttributes_t event = event_with(data);
   event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
   event.message.registered = name;
   nvtxDomainRangePushEx(g_domain, &event);
-  ++this_thread().open;
+  return thread.open++;
 }
 
 std::int32_t Nvtx::push_container(nvtxStringHandle_t name, const RangePayload& payload) {
+  const std::int32_t before = push(name, payload);
   Thread& thread = this_thread();
-  const std::int32_t before = thread.open;
-  push(name, payload);
   if (thread.containers == thread.open - 1) thread.containers = thread.open;
   return before;
 }

@@ -14,6 +14,14 @@ namespace headway::pytorch {
 /// which a backward op shares with its forward op.
 struct RangePayload : conventions::RangePayload {
   std::int64_t sequence = conventions::kAbsent;
+
+  RangePayload() = default;
+  RangePayload(conventions::RangeKind its_kind, conventions::Phase its_phase,
+               std::int64_t its_batch = conventions::kAbsent) {
+    kind = static_cast<std::uint32_t>(its_kind);
+    phase = static_cast<std::uint32_t>(its_phase);
+    batch = its_batch;
+  }
 };
 
 /// The domain "headway" of this process: ranges and settings of the thread that calls. Without a tool
@@ -23,9 +31,9 @@ class Nvtx {
   /// Registers domain and schemas, which loads the tool. False: no tool listens.
   static bool start();
   static nvtxStringHandle_t intern(const char* text);
-  static void push(nvtxStringHandle_t name, const RangePayload& payload);
-  /// Of a step or an evaluation, which hold whatever the program does; other ranges say what that is. Gives back how
-  /// many were open.
+  /// Gives back how many ranges were open before.
+  static std::int32_t push(nvtxStringHandle_t name, const RangePayload& payload);
+  /// The same of a step or an evaluation, which hold whatever the program does; other ranges say what that is.
   static std::int32_t push_container(nvtxStringHandle_t name, const RangePayload& payload);
   static void pop();
   static void pop_to(std::int32_t count);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collector/pytorch/native/nvtx.h"
+#include "collector/pytorch/native/objects.h"
 #include "collector/pytorch/native/per_thread.h"
 
 namespace headway::pytorch {
@@ -46,9 +47,7 @@ struct NodeRange {
 
 PyObject* begin_node(PyObject* self, PyObject*, PyObject*) {
   const auto* range = reinterpret_cast<NodeRange*>(self);
-  RangePayload payload;
-  payload.kind = static_cast<std::uint32_t>(RangeKind::kOp);
-  payload.phase = static_cast<std::uint32_t>(Phase::kBackward);
+  RangePayload payload(RangeKind::kOp, Phase::kBackward);
   payload.sequence = range->number;
   Nvtx::push(range->name, payload);
   Py_RETURN_NONE;
@@ -57,17 +56,6 @@ PyObject* begin_node(PyObject* self, PyObject*, PyObject*) {
 PyObject* end_node(PyObject*, PyObject*) {
   Nvtx::pop();
   Py_RETURN_NONE;
-}
-
-void free_object(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
-  Py_DECREF(type);
-}
-
-template <class Function>
-void* pointer(Function function) {
-  return reinterpret_cast<void*>(function);
 }
 
 PyMethodDef g_end_node = {"end_node", end_node, METH_VARARGS, nullptr};
@@ -252,8 +240,7 @@ PyObject* call_op(PyObject* function, PyObject* arguments, PyObject* keywords) {
   nvtxStringHandle_t name = g_on ? name_of_function(function) : nullptr;
   if (!name) return PyErr_Occurred() ? nullptr : PyObject_Call(function, arguments, keywords);
   const std::int64_t number = g_next++;
-  RangePayload payload;
-  payload.kind = static_cast<std::uint32_t>(RangeKind::kOp);
+  RangePayload payload(RangeKind::kOp, Phase::kNone);
   payload.sequence = number;
   Nvtx::push(name, payload);
   PyObject* out = PyObject_Call(function, arguments, keywords);

@@ -4,15 +4,11 @@
 #include <limits>
 
 #include "collector/pytorch/native/nvtx.h"
+#include "collector/pytorch/native/objects.h"
 #include "collector/pytorch/native/steps.h"
 
 namespace headway::pytorch {
 namespace {
-
-PyObject* none_if(bool good) {
-  if (!good) return nullptr;
-  Py_RETURN_NONE;
-}
 
 // ---- what a loop of the program does
 

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "collector/pytorch/native/nvtx.h"
+#include "collector/pytorch/native/objects.h"
 
 namespace headway::pytorch {
 namespace {
@@ -34,9 +35,7 @@ void dealloc(PyObject* self) {
   if (t_holder == holder) t_holder = nullptr;
   if (holder->state) forget(*holder->state);
   delete holder->state;
-  PyTypeObject* type = Py_TYPE(self);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
-  Py_DECREF(type);
+  free_object(self);
 }
 
 Holder* add_holder(PyObject* threads_own) {

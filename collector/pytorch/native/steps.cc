@@ -5,6 +5,7 @@
 
 #include "collector/pytorch/native/faults.h"
 #include "collector/pytorch/native/nvtx.h"
+#include "collector/pytorch/native/objects.h"
 
 namespace headway::pytorch {
 namespace {
@@ -30,19 +31,9 @@ void set_phase(Phase phase) {
 }
 
 void pop_as(RangeKind kind, Phase phase, std::int64_t step = conventions::kAbsent) {
-  RangePayload payload;
-  payload.kind = static_cast<std::uint32_t>(kind);
-  payload.phase = static_cast<std::uint32_t>(phase);
+  RangePayload payload(kind, phase);
   payload.step = step;
   Nvtx::pop(payload);
-}
-
-/// How many were open before.
-std::int32_t push_container(nvtxStringHandle_t name, RangeKind kind, Phase phase) {
-  RangePayload payload;
-  payload.kind = static_cast<std::uint32_t>(kind);
-  payload.phase = static_cast<std::uint32_t>(phase);
-  return Nvtx::push_container(name, payload);
 }
 
 /// A program that has environments collects experience without gradients, too: no call tells it from an evaluation.
@@ -63,7 +54,8 @@ Evaluation open_evaluation() {
   Evaluation evaluation;
   evaluation.is_open = true;
   evaluation.calls = thread.outermost_calls;
-  evaluation.depth = push_container(g_evaluation, RangeKind::kPhase, Phase::kEvaluation) + 1;
+  evaluation.depth =
+      Nvtx::push_container(g_evaluation, {RangeKind::kPhase, Phase::kEvaluation}) + 1;
   evaluation.phase = thread.phase;
   set_phase(Phase::kEvaluation);
   return evaluation;
@@ -135,8 +127,9 @@ bool open(PerThread& thread, bool trains, bool by_update = false, std::int64_t f
   cycle.by_update = by_update;
   cycle.calls = calls_in(thread.steps);
   cycle.faults = faults == kUnknown ? page_faults() : faults;
-  cycle.depth = trains ? push_container(g_step, RangeKind::kStep, Phase::kNone)
-                       : push_container(g_evaluation_batch, RangeKind::kPhase, Phase::kEvaluation);
+  cycle.depth =
+      trains ? Nvtx::push_container(g_step, {RangeKind::kStep, Phase::kNone})
+             : Nvtx::push_container(g_evaluation_batch, {RangeKind::kPhase, Phase::kEvaluation});
   // By update, the gradient mode tells: an evaluation may lie in it.
   set_phase(by_update ? Phase::kNone : trains ? Phase::kForward : Phase::kEvaluation);
   if (g_samples && g_samples_fork == forks()) return true;
@@ -211,11 +204,6 @@ bool mode_changed(PerThread& thread, bool trains, bool outermost) {
 }
 
 // ---- for Python
-
-PyObject* none_if(bool good) {
-  if (!good) return nullptr;
-  Py_RETURN_NONE;
-}
 
 PyObject* start_steps(PyObject*, PyObject* arguments) {
   PyObject *environments = nullptr, *sampling = nullptr, *look = nullptr;

@@ -25,15 +25,6 @@ PyObject* g_names = nullptr;      ///< {class of an optimizer: handle}
 PyObject* g_zero_grad_names = nullptr;
 PyObject* g_failed = nullptr;  ///< (error): what a function that PyTorch calls has raised
 
-std::int32_t push(nvtxStringHandle_t name, Phase phase) {
-  RangePayload payload;
-  payload.kind = static_cast<std::uint32_t>(RangeKind::kPhase);
-  payload.phase = static_cast<std::uint32_t>(phase);
-  const std::int32_t before = this_thread().open;
-  Nvtx::push(name, payload);
-  return before;
-}
-
 /// Calls and drops what it gives back.
 bool call(PyObject* function, PyObject* argument = nullptr) {
   PyObject* result = PyObject_CallFunctionObjArgs(function, argument, nullptr);
@@ -55,7 +46,7 @@ bool before_backward(PerThread& thread, PyObject* arguments, PyObject* keywords,
   token.phase = ranges.phase;
   add_backward_pass(1);
   ranges.phase = kPhaseFromOutside;
-  token.open = push(g_backward, Phase::kBackward);
+  token.open = Nvtx::push(g_backward, {RangeKind::kPhase, Phase::kBackward});
   ++thread.passes;
   if (!g_communicates || thread.passes > 1) return true;
   PyObject* tensors = argument_of(arguments, keywords, 0, "tensors");
@@ -99,7 +90,8 @@ bool describe(PyObject* optimizer) {
 bool push_named(PyObject* names, PyObject* optimizer, std::int32_t& before) {
   PyObject* found = PyObject_GetItem(names, reinterpret_cast<PyObject*>(Py_TYPE(optimizer)));
   if (!found) return false;
-  before = push(static_cast<nvtxStringHandle_t>(PyLong_AsVoidPtr(found)), Phase::kUpdate);
+  before = Nvtx::push(static_cast<nvtxStringHandle_t>(PyLong_AsVoidPtr(found)),
+                      {RangeKind::kPhase, Phase::kUpdate});
   Py_DECREF(found);
   return true;
 }
