@@ -209,7 +209,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       "Per step, {} grows by {}, to {} at the end.", label_of(context, *worst.series),
       format_bytes(std::llround(worst.per_step)), format_bytes(std::llround(worst.used)));
   if (worst.taken > kByOthers * worst.bytes)
-    finding.claim += fmt::format(" All processes of the machine together take {} per step.",
+    finding.claim += fmt::format(" The available memory of the machine falls by {} per step.",
                                  format_bytes(std::llround(worst.taken_per_step)));
   if (worst.left > 0)
     finding.claim += fmt::format(" The remaining {} last for {} steps at this rate.",
