@@ -210,7 +210,9 @@ std::string sentence(std::string text) {
 bool must_be_named(const Predictor& predictor, const ReplayedFix& one) {
   const PredictedGain gain = one.gain(predictor);
   if (!one.is_real())
-    return one.proposal.one_place && gain.low > 0 && expected(gain) >= kNeverSilent;
+    // What other steps of the run take was measured, and no more than that is said.
+    return one.proposal.one_place && gain.low > 0 &&
+           (one.proposal.is_ceiling ? gain.share : expected(gain)) >= kNeverSilent;
   // How runs differ anyway is no doubt about the fix (is_worth_making).
   const double noise = predictor.trace().device_ops.size() > 0 ? predictor.noise() : 0;
   const double less = std::max(0.0, gain.share - gain.low - noise);

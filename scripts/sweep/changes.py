@@ -40,6 +40,7 @@ PYTORCH_REALISED_BY = {
     "no-layout-changes": [{"channels_last": "on"}],
     "larger-batch": [{"batch": "x2"}],
     "larger-buckets": [{"bucket_mb": "25"}],
+    "smaller-buckets": [{"bucket_mb": "1"}],
     "overlap-communication": [{"find_unused": "off"}, {"static_graph": "on"}],
     "compress-gradients": [{"compress": "fp16"}],
     "even-ranks": [{"slow_rank_ms": "0"}],

@@ -144,10 +144,16 @@ def made(plan, change, gains, baseline):
     return None if gain is None else {"fixes": [one["fix"] for one in plan], **beside(plan[-1], change, gain, gains, baseline)}
 
 
+def own_settings(finding):
+    """What a finding without a replayed fix says of this trainer, where that is one switch with its value: "--pause-every 0"."""
+    said = [one["knob"] for one in finding["advice"] if one["framework"] == "headway-train"]
+    return [one for one in said if len(one.split()) == 2 and one.split()[1] not in ("N", "none")]
+
+
 def found(finding, fixes, program, gains):
     """A finding with what its advice gained, in the order in which the report gives it."""
     first = (finding.get("prediction") or {}).get("fix")
-    listed = [(one["fix"], one["setting"]) for one in finding["fixes"]]
+    listed = [(one["fix"], one["setting"]) for one in finding["fixes"]] or [("", one) for one in own_settings(finding)]
     advised = []
     for fix, setting in listed:
         advised += [{"fix": fix, "change": label(change), "switches": sorted(change), "gain": gain, "meaning": alters_meaning(change)}

@@ -62,6 +62,7 @@ extern const Fix kRemoveSyncs;
 extern const Fix kRingAllReduce;
 extern const Fix kRunAhead;
 extern const Fix kSamplesInMemory;
+extern const Fix kSmallerBuckets;
 extern const Fix kSplitK;
 extern const Fix kStayOnDevice;
 extern const Fix kTensorCollate;

@@ -92,6 +92,9 @@ Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const std::vector<Transfer> all = main_all_reduces(predictor);
   if (all.empty()) return not_here("no all-reduce of known size was recorded");
+  if (const auto stages = stages_of_exchange(predictor);
+      stages.size() > 1 && stages.front().front().kind == "reducescatter")
+    return not_here("gradients are already summed in stages");
   if (!all.front().matched)
     return not_here("the all-reduces were not matched between ranks: record all of them");
   const Nodes nodes{all.front().ranks > 0 ? all.front().ranks : trace.world_size,

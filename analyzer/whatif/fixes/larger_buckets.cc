@@ -14,6 +14,7 @@
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/kernel_rates.h"
 #include "analyzer/whatif/overlap_slowdown.h"
+#include "analyzer/whatif/step_exchange.h"
 #include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
@@ -59,51 +60,6 @@ std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers, double 
     bytes = 0;
   }
   return buckets;
-}
-
-/// The kernels that go with the transfers of a stream in a step: of each name one for each of them (packing
-/// into the message, and unpacking).
-std::vector<Ops> companions(const Predictor& predictor, StreamId stream, Interval step,
-                            std::size_t transfers) {
-  const Trace& trace = predictor.trace();
-  const DeviceOps& ops = trace.device_ops;
-  const auto all = trace.ops_of_stream[stream];
-  std::map<StringId, Ops> by_name;
-  auto op = std::ranges::lower_bound(all, step.begin, {},
-                                     [&](DeviceOpId one) { return ops.start[one.value]; });
-  for (; op != all.end() && ops.start[op->value] < step.end; ++op) {
-    if (ops.kind[op->value] == DeviceOpKind::kKernel &&
-        predictor.kernels().of(*op).family != KernelFamily::kCommunication)
-      by_name[ops.name[op->value]].push_back(*op);
-  }
-  std::vector<Ops> result;
-  for (auto& [name, its] : by_name)
-    if (its.size() == transfers) result.push_back(std::move(its));
-  return result;
-}
-
-/// The calls right before the launches of a transfer that make its stream wait for the gradients: records of events and
-/// waits for them.
-std::vector<CallId> waits_before(const Trace& trace, DeviceOpId transfer) {
-  std::vector<CallId> waits;
-  const CallId launch = trace.device_ops.call[transfer.value];
-  if (!launch.valid()) return waits;
-  const auto calls = trace.calls_of_thread[trace.calls.thread[launch.value]];
-  const StreamId stream = trace.device_ops.stream[transfer.value];
-  auto call = std::ranges::lower_bound(calls, trace.calls.start[launch.value], {},
-                                       [&](CallId one) { return trace.calls.start[one.value]; });
-  while (call != calls.begin()) {
-    --call;
-    const DeviceCallKind kind = trace.calls.kind[call->value];
-    const DeviceOpId op = trace.calls.op[call->value];
-    if (kind == DeviceCallKind::kEventRecord || kind == DeviceCallKind::kStreamWaitEvent) {
-      waits.push_back(*call);
-    } else if (!op.valid() || trace.device_ops.stream[op.value] != stream || !waits.empty() ||
-               trace.device_ops.kind[op.value] == DeviceOpKind::kCommunication) {
-      break;
-    }
-  }
-  return waits;
 }
 
 /// What bytes of a message take beyond the largest recorded one: as those before, or half of it, by another protocol of the
@@ -221,21 +177,6 @@ class Merger {
   DurationNs after_;
 };
 
-/// What of `all` (by start) runs on a device in the window, by stream.
-std::map<StreamId, std::vector<Transfer>> within(const Trace& trace,
-                                                 const std::vector<Transfer>& all, DeviceId device,
-                                                 Interval window) {
-  const DeviceOps& ops = trace.device_ops;
-  std::map<StreamId, std::vector<Transfer>> of_stream;
-  auto one = std::ranges::lower_bound(all, window.begin, {},
-                                      [&](const Transfer& t) { return ops.start[t.op.value]; });
-  for (; one != all.end() && ops.start[one->op.value] < window.end; ++one) {
-    const StreamId stream = ops.stream[one->op.value];
-    if (trace.streams[stream.value].device == device) of_stream[stream].push_back(*one);
-  }
-  return of_stream;
-}
-
 struct InBuckets {
   Proposal proposal;
   bool goes_beyond = false;  ///< messages become larger than any that was recorded
@@ -254,7 +195,7 @@ InBuckets in_buckets(const Predictor& predictor, const std::vector<std::vector<T
     for (const DeviceStep& step : partition.steps) {
       std::map<StreamId, std::vector<std::vector<Transfer>>> of_stream;
       for (const std::vector<Transfer>& stage : all)
-        for (auto& [stream, its] : within(trace, stage, partition.device, step.interval))
+        for (auto& [stream, its] : transfers_within(trace, stage, partition.device, step.interval))
           of_stream[stream].push_back(std::move(its));
       for (const auto& [stream, stages] : of_stream) {
         const auto sizes = [&](const std::vector<Transfer>& its) { return its.size(); };

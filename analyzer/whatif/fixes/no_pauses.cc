@@ -19,6 +19,9 @@
 namespace headway::analyzer {
 namespace {
 
+/// Pauses in which the device idles for less are none.
+constexpr double kLeastOfStep = 0.01;
+
 /// What a training thread does before one of its steps, or in it, and no range names.
 struct Unnamed {
   std::vector<Constraint> cuts;
@@ -98,9 +101,10 @@ Proposal propose(const Predictor& predictor) {
   const RuleContext context = rule_context(predictor);
   if (context.steps.all.empty()) return not_here("no steps were found");
   const HostPauses pauses_seen = find_host_pauses(context);
-  if (!is_worth_a_finding(context, pauses_seen))
-    return not_here("the host does not pause between or in steps");
   const bool each = has_pause_each_step(context, pauses_seen);
+  // What the device idles is not what it costs: work that was launched ahead hides a part of each pause, and is launched late after it.
+  if (!each && ratio(pauses_seen.per_step, context.step) < kLeastOfStep)
+    return not_here("the host does not pause between or in steps");
   Editor editor(predictor);
   std::size_t pauses = 0;
   for (const auto& [thread, its] : by_thread(predictor, pauses_seen)) {
@@ -115,6 +119,7 @@ Proposal propose(const Predictor& predictor) {
            : fmt::format("{} pauses outside all ranges take the usual time of other steps", pauses),
       editor.take()};
   proposal.is_ceiling = !each;
+  proposal.one_place = !each;
   return proposal;
 }
 

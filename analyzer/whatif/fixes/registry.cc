@@ -67,6 +67,7 @@ std::span<const Fix* const> all_fixes() {
       &kEvenExperts,
       &kEvenRanks,
       &kLargerBuckets,
+      &kSmallerBuckets,
       &kCompressGradients,
       &kHierarchicalAllReduce,
       &kFlatAllReduce,

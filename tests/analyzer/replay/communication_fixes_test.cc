@@ -91,6 +91,20 @@ TEST_CASE("buckets are no larger than what is left to send after the backward pa
   CHECK(!contains(asked.proposal.setting, "--bucket-mb 25"));
 }
 
+TEST_CASE("a large message goes in parts, each when its gradients are there") {
+  // Five kernels of 1 ms compute the gradients; 100 MB take 1.04 ms after them.
+  const Asked asked(job(kLarge), "smaller-buckets");
+  CAPTURE(asked.proposal.text);
+  CHECK(contains(asked.proposal.text, "2 messages per step become"));
+  CHECK(contains(asked.proposal.text, "as evenly as kernels run"));
+  CHECK(asked.proposal.setting == "--bucket-mb 25");
+  // What is left after the last kernel is a fifth of it: 40 + 200 µs.
+  CHECK(asked.gain_us() == doctest::Approx(800).epsilon(0.05));
+  CHECK(contains(why_not(job(kSmall + kSmall), "smaller-buckets"), "larger than 5 MiB"));
+  CHECK(contains(why_not(job("    collective reduce 100MB 6200us\n"), "smaller-buckets"),
+                 "parameter server"));
+}
+
 TEST_CASE("what bytes take beyond the largest recorded message may be half") {
   // 21 messages of at most 65 kB make one of a megabyte and one of the rest.
   const std::string sums = kSmall + "    collective allreduce 32KB 40320ns\n";

@@ -40,7 +40,7 @@ TEST_CASE("the name of an argument tells which fixes are about it") {
   CHECK(fixes_for_name("--pin-memory") == Words{"pinned-copies", "overlap-copies"});
   CHECK(fixes_for_name("trainer.batch_size=") == Words{"larger-batch"});
   CHECK(fixes_for_name("--torch-compile").front() == "fuse-chains");
-  CHECK(fixes_for_name("--bucket_cap_mb") == Words{"larger-buckets"});
+  CHECK(fixes_for_name("--bucket_cap_mb") == Words{"larger-buckets", "smaller-buckets"});
   CHECK(fixes_for_name("--amp|--no-amp").front() == "half-precision");
   CHECK(fixes_for_name("--spin").empty());
   CHECK(fixes_for_name("--threads").empty());

@@ -322,6 +322,27 @@ TEST_CASE("sums in stages go in larger buckets") {
              "larger-buckets", {{"bucket_mb", "25"}, {"first_bucket_mb", "1"}}, 0.08);
 }
 
+TEST_CASE("a message of all gradients goes in smaller buckets while the backward pass runs") {
+  const Switches large = with(kText, {{"features", "512"},
+                                      {"heads", "8"},
+                                      {"sequence", "256"},
+                                      {"ranks", "2"},
+                                      {"ranks_per_node", "1"},
+                                      {"network_gb_per_s", "8"},
+                                      {"bucket_mb", "100"}});
+  check_done(large, "smaller-buckets", {{"bucket_mb", "5"}}, 0.08);
+  // Allocations wait for all of the device, and would wait for each part.
+  const Predicted raw(with(large, {{"allocator", "raw"}}));
+  CHECK_FALSE(raw.applies("smaller-buckets"));
+}
+
+TEST_CASE("sums in stages are not made in stages again") {
+  const Switches nodes = with(kText, {{"ranks", "8"}, {"ranks_per_node", "2"}});
+  CHECK(Predicted(nodes).applies("hierarchical-allreduce"));
+  CHECK_FALSE(
+      Predicted(with(nodes, {{"topology", "hierarchical"}})).applies("hierarchical-allreduce"));
+}
+
 TEST_CASE("half precision makes every stage of sums by nodes shorter") {
   check_done(with(kText, {{"ranks", "4"},
                           {"ranks_per_node", "2"},
