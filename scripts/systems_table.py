@@ -95,6 +95,7 @@ SYSTEMS = [
     ("Coordinates on the device", ALL, "host-round-trip", "coordinates on the host", "coordinates on the host", "9.69 ms → 32 µs (one operator)"),
     ("Sums beside the backward pass", ALL, "comm-not-overlapped", "overlap, fast network", "overlap", "57 to 60 % of the ops overlapped (DDP, 8 A100)"),
     ("Buckets", ALL, "comm-too-small, unbucketed-collectives", "buckets", "buckets", "25 MB, the first 1 MB (PyTorch)"),
+    ("Smaller buckets", ALL, "comm-exposed, comm-slow-link, comm-not-overlapped", "smaller buckets", "not measured: gradients of 5 MiB and more take long to compute there", "25 MB (PyTorch)"),
     ("Compressed gradients", ALL, "comm-exposed, comm-slow-link", "half gradients, slow network", "half gradients", "26 to 78 % on slow networks"),
     ("Sums inside nodes first", ALL, "comm-slow-link", "nodes", "nodes", "+85 % on 25 Gb/s"),
     ("Rings instead of a parameter server", ALL, "comm-slow-link", "parameter server", "the link model is the same on every device", "Horovod and NCCL against a parameter server"),

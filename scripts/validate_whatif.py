@@ -101,6 +101,7 @@ SIM = {
     "clock": ([*LARGE, "--workers", "16"], ["--clock", "0.6"], ["--clock", "1"], "full-clock"),
     "code loaded in steps": ([*TEXT, "--load-code-ms", "8"], ["--module-loading", "lazy"], ["--module-loading", "eager"], "eager-loading"),
     "buckets": ([*MESSAGES, "--network-us", "20", "--network-gb-per-s", "100"], SINGLE, None, "larger-buckets"),
+    "smaller buckets": ([*TEXT, "--features", "512", "--heads", "8", "--ranks", "2", "--ranks-per-node", "1", "--network-gb-per-s", "8"], ["--bucket-mb", "100"], None, "smaller-buckets"),
     "buckets, not overlapped": ([*MESSAGES, "--network-us", "20", "--overlap", "off"], SINGLE, None, "larger-buckets"),
     "buckets, launch-bound": ([*SMALL, "--ranks", "4", "--launch-us", "10"], SINGLE, None, "larger-buckets"),
     "half gradients": ([*RANKS, "--network-gb-per-s", "4"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
