@@ -165,6 +165,8 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"larger-buckets", kFlow,
      "HOROVOD_FUSION_THRESHOLD=…, --xla_gpu_all_reduce_combine_threshold_bytes=…"},
     {"compress-gradients", kTorch, "ddp.register_comm_hook(state, bf16_compress_hook)"},
+    {"sum-in-16-bits", kTorch, "ddp.register_comm_hook(state, fp16_compress_hook)"},
+    {"sum-in-16-bits", kFlow, "horovod.DistributedOptimizer(…, compression=Compression.fp16)"},
     {"compress-gradients", kFlow, "horovod.DistributedOptimizer(…, compression=Compression.fp16)"},
     {"hierarchical-allreduce", kTorch,
      "NCCL_ALGO=Tree, NCCL_CROSS_NIC=0; NCCL_DEBUG=INFO shows it"},

@@ -82,7 +82,7 @@ constexpr auto kNamed = std::to_array<Named>({
     {"batch", {"larger-batch"}},
     {"bs$", {"larger-batch"}},
     {"bucket", {"larger-buckets", "smaller-buckets"}},
-    {"compress", {"compress-gradients"}},
+    {"compress", {"compress-gradients", "sum-in-16-bits"}},
     {"tf32", {"tensor-cores"}},
     {"matmul", {"tensor-cores"}},
     {"amp$", {"half-precision", "tensor-cores"}},

@@ -65,6 +65,7 @@ extern const Fix kSamplesInMemory;
 extern const Fix kSmallerBuckets;
 extern const Fix kSplitK;
 extern const Fix kStayOnDevice;
+extern const Fix kSumIn16Bits;
 extern const Fix kTensorCollate;
 extern const Fix kTensorCores;
 extern const Fix kUseWorkers;

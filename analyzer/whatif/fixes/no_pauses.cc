@@ -11,9 +11,11 @@
 
 #include "analyzer/evidence/between_steps.h"
 #include "analyzer/evidence/host_pauses.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/host_time.h"
+#include "common/format.h"
 #include "common/statistics.h"
 
 namespace headway::analyzer {
@@ -97,17 +99,30 @@ std::size_t shorten(std::span<const Unnamed> of, DurationNs step, bool each, Edi
   return pauses;
 }
 
+/// What the host does before each step and no range names. Ranks that wait for one another hide it: the device runs the collective
+/// meanwhile, which lasts until the slowest host has come.
+DurationNs usual_before(const std::map<trace::ThreadId, OfThread>& threads) {
+  std::vector<double> times;
+  for (const auto& [thread, its] : threads)
+    for (const Unnamed& one : std::span(its.before).subspan(1))
+      times.push_back(static_cast<double>(one.time.ns));
+  return {times.empty() ? 0 : static_cast<std::int64_t>(median(times))};
+}
+
 Proposal propose(const Predictor& predictor) {
   const RuleContext context = rule_context(predictor);
   if (context.steps.all.empty()) return not_here("no steps were found");
   const HostPauses pauses_seen = find_host_pauses(context);
-  const bool each = has_pause_each_step(context, pauses_seen);
+  const auto threads = by_thread(predictor, pauses_seen);
+  const bool on_device = pauses_seen.partition && pauses_seen.partition->device.valid();
+  const bool each = has_pause_each_step(context, pauses_seen) ||
+                    (on_device && ratio(usual_before(threads), context.step) >= kFindingShare);
   // What the device idles is not what it costs: work that was launched ahead hides a part of each pause, and is launched late after it.
   if (!each && ratio(pauses_seen.per_step, context.step) < kLeastOfStep)
     return not_here("the host does not pause between or in steps");
   Editor editor(predictor);
   std::size_t pauses = 0;
-  for (const auto& [thread, its] : by_thread(predictor, pauses_seen)) {
+  for (const auto& [thread, its] : threads) {
     const DurationNs step{static_cast<std::int64_t>(median(its.lengths))};
     pauses += shorten(std::span(its.before).subspan(1), step, each, editor);
     if (pauses_seen.inside.ns > 0) pauses += shorten(its.inside, step, false, editor);
@@ -115,11 +130,12 @@ Proposal propose(const Predictor& predictor) {
   if (pauses == 0) return not_here("the pause is not on a training thread");
   Proposal proposal{
       true,
-      each ? "host time between steps outside all ranges takes no time"
+      each ? fmt::format("the host's {} between steps (median), outside all ranges, take no time",
+                         format_duration(usual_before(threads)))
            : fmt::format("{} pauses outside all ranges take the usual time of other steps", pauses),
       editor.take()};
   proposal.is_ceiling = !each;
-  proposal.one_place = !each;
+  proposal.one_place = true;
   return proposal;
 }
 

@@ -69,6 +69,7 @@ std::span<const Fix* const> all_fixes() {
       &kLargerBuckets,
       &kSmallerBuckets,
       &kCompressGradients,
+      &kSumIn16Bits,
       &kHierarchicalAllReduce,
       &kFlatAllReduce,
       &kRingAllReduce,

@@ -336,6 +336,31 @@ TEST_CASE("a message of all gradients goes in smaller buckets while the backward
   CHECK_FALSE(raw.applies("smaller-buckets"));
 }
 
+TEST_CASE("sums in 16 bits move less than gathers of 8 among many ranks") {
+  const Switches gathered = with(kText, {{"features", "512"},
+                                         {"heads", "8"},
+                                         {"ranks", "16"},
+                                         {"ranks_per_node", "1"},
+                                         {"network_gb_per_s", "10"},
+                                         {"compress", "int8"}});
+  check_done(gathered, "sum-in-16-bits", {{"compress", "fp16"}}, 0.1);
+  CHECK_FALSE(Predicted(with(gathered, {{"compress", "dgc"}})).applies("sum-in-16-bits"));
+}
+
+TEST_CASE("a pause before each step that a collective hides is seen on the host") {
+  // Ranks pause for 0.2 to 1.8 ms, and the device waits for the slowest one in its collective.
+  const Switches drawn = with(kText, {{"gpu", "a100-40gb"},
+                                      {"world", "37110449"},
+                                      {"features", "128"},
+                                      {"heads", "2"},
+                                      {"layers", "12"},
+                                      {"sequence", "32"},
+                                      {"precision", "amp-o2"},
+                                      {"ranks", "4"},
+                                      {"network_us", "22.4"}});
+  check_done(drawn, "no-pauses", {{"pause_every", "0"}}, 0.05);
+}
+
 TEST_CASE("sums in stages are not made in stages again") {
   const Switches nodes = with(kText, {{"ranks", "8"}, {"ranks_per_node", "2"}});
   CHECK(Predicted(nodes).applies("hierarchical-allreduce"));
