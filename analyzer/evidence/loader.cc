@@ -235,6 +235,10 @@ std::optional<DataSet> data_set(const trace::Trace& trace) {
   return DataSet{samples, static_cast<std::int64_t>(all), of_batch, bytes};
 }
 
+bool is_in_memory(const trace::Trace& trace) {
+  return trace.setting("DataLoader").find(" in_memory=True") != std::string_view::npos;
+}
+
 std::optional<bool> samples_are_random(const trace::Trace& trace) {
   if (!trace.setting("DataLoader.samples_draw_from").empty()) return true;
   if (!trace.setting("DataLoader.samples_draw_nothing").empty()) return false;
@@ -260,8 +264,7 @@ StageTime time_of_stage(const trace::Trace& trace, RangeKind stage) {
   for (std::uint32_t r = 0; !trace.range_info.empty() && r < trace.ranges.size(); ++r) {
     const trace::RangeInfo* info = trace.info(trace::RangeId{r});
     if (!info || info->kind != stage) continue;
-    if (stage == RangeKind::kDecode && trace.strings[trace.ranges.name[r]] == kWholeSamples)
-      continue;
+    if (trace.strings[trace.ranges.name[r]] == kWholeSamples) continue;
     all.time += trace.ranges.interval(trace::RangeId{r}).length();
     ++all.ranges;
   }

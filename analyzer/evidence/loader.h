@@ -63,6 +63,8 @@ struct DataSet {
 };
 /// Of the program's first PyTorch loader; none where its length or its batches' size is not known.
 std::optional<DataSet> data_set(const trace::Trace& trace);
+/// Whether PyTorch's types say that its samples are made already: a TensorDataset, a list, parts of one.
+bool is_in_memory(const trace::Trace& trace);
 /// Whether making its samples drew from the process' generators of random numbers; none where nobody looked.
 std::optional<bool> samples_are_random(const trace::Trace& trace);
 
