@@ -181,7 +181,7 @@ std::vector<Advice> advice_for_outliers(const RuleContext& context, const Outlie
   if (group == TimeGroup::kCompute) return for_compute(context);
   if (!work.name.empty())
     return for_all("Do this less often, or on another thread or process.",
-                   fmt::format("'{}'", work.name));
+                   fmt::format("'{}': less often, or on another thread", work.name));
   constexpr const char* kText =
       "Nothing recorded names what these steps do more. Mark the parts of the loop with ranges.";
   return {{"PyTorch", kText, "torch.profiler.record_function(…); py-spy record -- python3 train.py",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -87,6 +88,16 @@ class Screen {
     return bold(label) + std::string(kLabelColumns - label.size(), ' ');
   }
   /// Without its last words, so that it fits; a single long word loses its middle.
+  /// "pin_memory=True" does not name in_memory.
+  static bool names(std::string_view knob, std::string_view setting) {
+    for (std::size_t at = knob.find(setting); at != std::string_view::npos;
+         at = knob.find(setting, at + 1)) {
+      const bool whole = at == 0 || !(std::isalnum(static_cast<unsigned char>(knob[at - 1])) ||
+                                      knob[at - 1] == '_');
+      if (whole) return true;
+    }
+    return false;
+  }
   /// Of several settings those that the advice is about, else all.
   static std::string current_of(const Advice& advice) {
     std::string its;
@@ -94,7 +105,7 @@ class Screen {
       const std::string_view one = rest.substr(0, rest.find(' '));
       rest.remove_prefix(std::min(rest.size(), one.size() + 1));
       const std::string_view name = one.substr(0, one.find('='));
-      if (one.size() > name.size() && advice.knob.find(name) != std::string::npos)
+      if (one.size() > name.size() && names(advice.knob, name))
         its += fmt::format("{}{}", its.empty() ? "" : " ", one);
     }
     return its.empty() ? advice.current : its;

@@ -112,8 +112,11 @@ std::string sampled_text(const SampledWorks& sampled, DurationNs step) {
 /// The function or range that takes most, as advice names it; empty: a profiler has to find it first.
 std::string what_to_move(const HostWork& work, const SampledWorks& sampled) {
   if (!work.name.empty()) return fmt::format("'{}'", work.name);
-  return sampled.works.empty() ? std::string()
-                               : fmt::format("'{}'", function_text(sampled.works.front()));
+  if (sampled.works.empty()) return "";
+  const SampledWork& most = sampled.works.front();
+  // The loop itself cannot be moved away, but that line of it.
+  return most.from.empty() ? fmt::format("the code at {}", most.place)
+                           : fmt::format("'{}'", function_text(most));
 }
 
 std::vector<Advice> advice(bool on_threads, const std::string& named) {

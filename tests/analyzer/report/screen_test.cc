@@ -89,6 +89,7 @@ TEST_CASE("the present value of a setting is on the screen whole, however long t
   for (const std::size_t width : {60, 80, 110, 220}) {
     CAPTURE(width);
     const std::string text = render_screen(analyzed.trace, analyzed.analysis, {width, false});
+    CAPTURE(text);
     CHECK(text.find("(now num_workers=0)\n") != std::string::npos);
     CHECK((text.find(" … (now") != std::string::npos) == (width < 220));
     for (const std::string& line : lines_of(text)) CHECK(count_columns(line) <= width);
