@@ -32,19 +32,31 @@ def _began(token, error, result):
     _tell()
 
 
+_stops = 0  # torch.profiler ends the one of torch.autograd within its own end
+
+
 def _ends(args, kwargs):
+    global _stops
+    _stops += 1
     if _spans and _spans[-1][1] is None:
         # The step in which it ends is the last one that it makes longer.
         _spans[-1][1] = nvtx.steps_ended() + 1
         _tell()
-    return nvtx.push(name("torch.profiler: stop"), OTHER)
+    return nvtx.push(name("torch.profiler: stop"), OTHER) if _stops == 1 else None
+
+
+def _stopped(token, error, result):
+    global _stops
+    _stops -= 1
+    if token is not None:
+        nvtx.pop_to(token)
 
 
 def _export(args, kwargs):
     return nvtx.push(name("torch.profiler: export"), OTHER)
 
 
-def _ended(token, error, result):
+def _exported(token, error, result):
     nvtx.pop_to(token)
 
 
@@ -52,8 +64,8 @@ def attach(torch):
     public = sys.modules.get("torch.profiler")
     if hasattr(public, "profile"):
         core.wrap(public.profile, "start_trace", _begins, _began, "torch.profiler")
-        core.wrap(public.profile, "stop_trace", _ends, _ended, "torch.profiler")
-        core.wrap(public.profile, "export_chrome_trace", _export, _ended, "torch.profiler")
+        core.wrap(public.profile, "stop_trace", _ends, _stopped, "torch.profiler")
+        core.wrap(public.profile, "export_chrome_trace", _export, _exported, "torch.profiler")
     older = torch.autograd.profiler.profile
     core.wrap(older, "__enter__", _begins, _began, "torch.profiler")
-    core.wrap(older, "__exit__", _ends, _ended, "torch.profiler")
+    core.wrap(older, "__exit__", _ends, _stopped, "torch.profiler")
