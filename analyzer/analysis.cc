@@ -108,6 +108,7 @@ void keep_fitting_advice(const ProgramFacts& program, std::vector<Finding>& find
   for (Finding& finding : findings) {
     std::erase_if(finding.advice,
                   [&](const Advice& advice) { return !program.advice_fits(advice.framework); });
+    for (Advice& advice : finding.advice) advice.knob = program.fitting_knob(advice.knob);
   }
 }
 

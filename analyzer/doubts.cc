@@ -11,6 +11,7 @@
 #include <map>
 #include <span>
 
+#include "analyzer/evidence/own_profiler.h"
 #include "analyzer/evidence/recording.h"
 #include "analyzer/ranks/job.h"
 #include "common/format.h"
@@ -29,7 +30,11 @@ std::string signal_name(int signal) {
   return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-std::string process_label(const trace::Process& process) {
+std::string process_label(const Trace& trace, const trace::Process& process) {
+  if (trace.world_size > 1 && process.rank >= 0 && process.injected)
+    return process.name.empty()
+               ? fmt::format("Rank {} (process {})", process.rank, process.pid)
+               : fmt::format("Rank {} (process {}, {})", process.rank, process.pid, process.name);
   return process.name.empty() ? fmt::format("Process {}", process.pid)
                               : fmt::format("Process {} ({})", process.pid, process.name);
 }
@@ -47,20 +52,31 @@ std::string some_of(const std::vector<std::string>& names) {
   return text;
 }
 
+/// Null where it is none of the recorded ones.
+const trace::Process* parent_of(const Trace& trace, const trace::Process& process) {
+  for (const trace::Process& one : trace.processes)
+    if (one.pid == process.parent_pid && one.pid != process.pid) return &one;
+  return nullptr;
+}
+
 /// One doubt for all that ended alike, however many: a job has hundreds of processes.
 void add_ends(const Trace& trace, std::vector<Doubt>& doubts) {
   std::map<int, std::vector<const trace::Process*>> by_signal;
   std::map<int, std::vector<std::string>> by_code;
   for (const trace::Process& process : trace.processes) {
+    const trace::Process* parent = parent_of(trace, process);
     if (process.signal && *process.signal > 0) {
+      // So programs end their workers, and launchers the ranks beside one that failed.
+      if (*process.signal == SIGTERM && parent) continue;
       by_signal[*process.signal].push_back(&process);
-    } else if (process.injected && process.exit_code && *process.exit_code != 0) {
-      by_code[*process.exit_code].push_back(process_label(process));
+    } else if (process.injected && process.exit_code && *process.exit_code != 0 &&
+               (!parent || trace.world_size > 1)) {
+      by_code[*process.exit_code].push_back(process_label(trace, process));
     }
   }
   for (const auto& [signal, processes] : by_signal) {
     std::vector<std::string> names;
-    for (const trace::Process* process : processes) names.push_back(process_label(*process));
+    for (const trace::Process* process : processes) names.push_back(process_label(trace, *process));
     const trace::Process& first = *processes.front();
     const bool one = processes.size() == 1;
     const std::string when =
@@ -240,6 +256,28 @@ void add_unrecorded_step(const Analysis& analysis, std::vector<Doubt>& doubts) {
                          format_duration(recorded), format_duration(unrecorded), origin)});
 }
 
+/// A step with the program's own profiler is not the step that trains without it.
+void add_own_profiler(const Trace& trace, const Analysis& analysis, std::vector<Doubt>& doubts) {
+  const OwnProfiler profiler = own_profiler(trace, analysis.steps);
+  if (profiler.steady == 0) return;
+  const std::string options =
+      profiler.options.empty() ? "" : fmt::format(" ({})", profiler.options);
+  constexpr double kLonger = 1.05;
+  if (profiler.without == 0) {
+    doubts.push_back({"doubt", fmt::format("The program's own torch.profiler{} runs in all steady "
+                                           "steps: without it they are shorter.",
+                                           options)});
+    return;
+  }
+  const bool longer = profiler.factor() > kLonger;
+  doubts.push_back(
+      {longer ? "doubt" : "info",
+       fmt::format("The program's own torch.profiler{} runs in {} of {} steady steps: they take "
+                   "{} (median), the others {}.",
+                   options, profiler.steady, profiler.steady + profiler.without,
+                   format_duration(profiler.median), format_duration(profiler.median_without))});
+}
+
 /// What the recording shows of itself instead of the program, and what recording cost the program.
 void add_recording(const Trace& trace, const Analysis& analysis, std::vector<Doubt>& doubts) {
   for (const Finding& finding : analysis.findings) {
@@ -317,6 +355,7 @@ std::vector<Doubt> find_doubts(const Trace& trace, const Analysis& analysis) {
   add_steps(trace, analysis, doubts);
   add_coverage(trace, analysis, doubts);
   add_recording(trace, analysis, doubts);
+  add_own_profiler(trace, analysis, doubts);
   if (analysis.job) add_sharing_ranks(*analysis.job, std::span(doubts).subspan(of_job));
   std::stable_sort(doubts.begin(), doubts.end(),
                    [](const Doubt& a, const Doubt& b) { return rank(a) < rank(b); });

@@ -235,6 +235,10 @@ std::optional<DataSet> data_set(const trace::Trace& trace) {
   return DataSet{samples, static_cast<std::int64_t>(all), of_batch, bytes};
 }
 
+bool is_in_memory(const trace::Trace& trace) {
+  return trace.setting("DataLoader").find(" in_memory=True") != std::string_view::npos;
+}
+
 std::optional<bool> samples_are_random(const trace::Trace& trace) {
   if (!trace.setting("DataLoader.samples_draw_from").empty()) return true;
   if (!trace.setting("DataLoader.samples_draw_nothing").empty()) return false;
@@ -260,8 +264,7 @@ StageTime time_of_stage(const trace::Trace& trace, RangeKind stage) {
   for (std::uint32_t r = 0; !trace.range_info.empty() && r < trace.ranges.size(); ++r) {
     const trace::RangeInfo* info = trace.info(trace::RangeId{r});
     if (!info || info->kind != stage) continue;
-    if (stage == RangeKind::kDecode && trace.strings[trace.ranges.name[r]] == kWholeSamples)
-      continue;
+    if (trace.strings[trace.ranges.name[r]] == kWholeSamples) continue;
     all.time += trace.ranges.interval(trace::RangeId{r}).length();
     ++all.ranges;
   }
@@ -304,6 +307,35 @@ std::optional<double> processors_taken(const trace::Trace& trace, const Steps& s
 
 namespace {
 
+/// Of a processor, while the training thread makes a batch: what its process took, less what the rest of the step takes at
+/// most, as far as it did not wait for a processor. Nothing where a device or other ranks may keep the rest waiting.
+std::optional<double> share_of_own_processor(const RuleContext& context) {
+  const trace::Trace& trace = context.trace;
+  if (trace.device_ops.size() > 0 || trainers_in(trace) > 1 || context.steps.all.empty())
+    return std::nullopt;
+  const Interval window = counters::steady_window(context);
+  const trace::ThreadId trainer = context.steps.all.front().thread;
+  DurationNs making;
+  for (const trace::RangeId range : trace.ranges_of_thread[trainer]) {
+    const trace::RangeInfo* info = trace.info(range);
+    if (info && info->kind == RangeKind::kBatch)
+      making += intersect(trace.ranges.interval(range), window).length();
+  }
+  const double makes = ratio(making, window.length());
+  if (makes <= 0) return std::nullopt;
+  for (const trace::CounterSeries& series : trace.counters) {
+    if (series.name != counters::kProcessCpu ||
+        series.process != trace.threads[trainer.value].process)
+      continue;
+    const counters::Summary summary = counters::summarise(series, window);
+    if (summary.count == 0) return std::nullopt;
+    const auto wanted = counters::steady(context, "machine.pressure_cpu");
+    const double waits = wanted ? std::clamp(wanted->mean / 100, 0.0, 1.0) : 0.0;
+    return std::clamp((summary.mean / 100 - (1 - makes) * (1 - waits)) / makes, 0.0, 1.0);
+  }
+  return std::nullopt;
+}
+
 /// Of a processor, while a worker makes a batch: by the processor time of the processes that do nothing else. Nothing
 /// where that is not sampled.
 std::optional<double> share_of_processor(const RuleContext& context) {
@@ -311,6 +343,7 @@ std::optional<double> share_of_processor(const RuleContext& context) {
   const LoaderWork work = loader_work(context);
   std::set<trace::ProcessId> makers;
   for (trace::ThreadId worker : work.workers) makers.insert(trace.threads[worker.value].process);
+  if (makers.empty()) return share_of_own_processor(context);
   const auto taken =
       processors_taken(trace, context.steps, std::move(makers), counters::steady_window(context));
   if (!taken || work.making <= 0) return std::nullopt;
@@ -318,6 +351,10 @@ std::optional<double> share_of_processor(const RuleContext& context) {
 }
 
 }  // namespace
+
+std::optional<double> sampled_share_of_making(const RuleContext& context) {
+  return share_of_processor(context);
+}
 
 double share_of_making(const RuleContext& context) {
   const trace::Trace& trace = context.trace;

@@ -63,6 +63,8 @@ struct DataSet {
 };
 /// Of the program's first PyTorch loader; none where its length or its batches' size is not known.
 std::optional<DataSet> data_set(const trace::Trace& trace);
+/// Whether PyTorch's types say that its samples are made already: a TensorDataset, a list, parts of one.
+bool is_in_memory(const trace::Trace& trace);
 /// Whether making its samples drew from the process' generators of random numbers; none where nobody looked.
 std::optional<bool> samples_are_random(const trace::Trace& trace);
 
@@ -114,6 +116,8 @@ std::optional<double> processors_taken(const trace::Trace& trace, const Steps& s
 /// waits for the storage else. Of a read of unknown size a quarter counts: it is called so because its thread mostly waits.
 /// Where the processor time of the workers' processes is sampled, that tells it.
 double share_of_making(const RuleContext& context);
+/// The same where processor time tells it, else nothing.
+std::optional<double> sampled_share_of_making(const RuleContext& context);
 /// How many workers of each loader the processors bear besides training threads that wait for nothing, by what makes the
 /// batches now: workers, or those threads; 0 unknown.
 std::int64_t workers_that_fit(const RuleContext& context);

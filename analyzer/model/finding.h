@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,13 @@ struct Advice {
   std::string_view fix = {};  ///< id of the replayed fix that it realises; empty: none
 };
 
+/// How sure it is that a predicted gain is one. Findings, plans and the verdict all go by it.
+enum class GainSurety : std::uint8_t {
+  kSure,  ///< the interval has no place for none
+  kProbable,  ///< it has, as runs differ, but each step of this one would be shorter by more than steps scatter
+  kOpen,  ///< steps scatter as much: nobody can tell
+};
+
 /// What a step would be with a known fix of the cause, from replaying the run (analyzer/whatif).
 struct PredictedGain {
   std::string_view fix;  ///< its id: `headway whatif --fix` has more about it
@@ -52,6 +60,7 @@ struct PredictedGain {
   double certainty = 1;
   /// Of the step: (low + 2 × share + high) / 4, of an interval without the doubt what recording cost, which all fixes share.
   double expected = 0;
+  GainSurety surety = GainSurety::kSure;
 };
 
 /// What the figure of a finding rests on.

@@ -384,6 +384,7 @@ const Finding* undecided(const Analysis& analysis) {
   const Finding* most = nullptr;
   for (const Finding& finding : analysis.findings) {
     if (finding.status != Status::kNoGain || !finding.predicted ||
+        finding.predicted->surety != GainSurety::kOpen ||
         finding.predicted->share < (most ? most->predicted->share : kMayMatter))
       continue;
     most = &finding;
@@ -406,8 +407,10 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
   if (!analysis.findings.empty() && analysis.findings.front().status == Status::kFound) {
     const Finding& first = analysis.findings.front();
     std::string cause = first.sub_cause.empty() ? "" : fmt::format(" ({})", first.sub_cause);
-    return fmt::format("{}{}{}. {}", compute_bound(trace, analysis), first.title, cause,
-                       first.claim);
+    // As the interval of its gain, which stands below.
+    const bool probable = first.predicted && first.predicted->surety == GainSurety::kProbable;
+    return fmt::format("{}{}{}{}. {}", compute_bound(trace, analysis), probable ? "Probably: " : "",
+                       first.title, cause, first.claim);
   }
   if (lost_all_device_work(trace))
     return "Cannot tell: CUDA was recorded, but all records of its device work were lost. The "

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -58,6 +59,20 @@ class Screen {
       line(i == 0 ? label : "", part);
     }
   }
+  /// One line: what does not fit is left out of the setting, not of its present value.
+  void advice(const Advice& advice) {
+    const std::size_t columns = options_.width - kLabelColumns;
+    const std::string now =
+        advice.current.empty()
+            ? ""
+            : fmt::format(" (now {})",
+                          shorten(escape_terminal(current_of(advice)), columns * 2 / 5));
+    const std::string knob =
+        fmt::format("   {}: {}", advice.framework,
+                    escape_terminal(advice.knob.empty() ? advice.text : advice.knob));
+    const std::size_t left = columns - count_columns(now);
+    line("", (count_columns(knob) <= left ? knob : shorten_end(knob + " …", left)) + now);
+  }
   void blank() { lines_.emplace_back(); }
 
   std::string text() const {
@@ -73,6 +88,28 @@ class Screen {
     return bold(label) + std::string(kLabelColumns - label.size(), ' ');
   }
   /// Without its last words, so that it fits; a single long word loses its middle.
+  /// "pin_memory=True" does not name in_memory.
+  static bool names(std::string_view knob, std::string_view setting) {
+    for (std::size_t at = knob.find(setting); at != std::string_view::npos;
+         at = knob.find(setting, at + 1)) {
+      const bool whole = at == 0 || !(std::isalnum(static_cast<unsigned char>(knob[at - 1])) ||
+                                      knob[at - 1] == '_');
+      if (whole) return true;
+    }
+    return false;
+  }
+  /// Of several settings those that the advice is about, else all.
+  static std::string current_of(const Advice& advice) {
+    std::string its;
+    for (std::string_view rest = advice.current; !rest.empty();) {
+      const std::string_view one = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+      const std::string_view name = one.substr(0, one.find('='));
+      if (one.size() > name.size() && names(advice.knob, name))
+        its += fmt::format("{}{}", its.empty() ? "" : " ", one);
+    }
+    return its.empty() ? advice.current : its;
+  }
   static std::string shorten_end(std::string text, std::size_t columns) {
     while (count_columns(text) > columns) {
       const std::size_t last = text.rfind(' ', text.size() - std::string_view(" …").size() - 1);
@@ -164,10 +201,7 @@ void add_cause(Screen& screen, const Analysis& analysis, const Finding& finding,
       fmt::format("{}. {}: {}", number, finding_label(finding), costs_time ? gain : finding.claim),
       2);
   if (finding.advice.empty()) return;
-  const Advice& advice = finding.advice.front();
-  std::string knob = advice.knob.empty() ? advice.text : advice.knob;
-  if (!advice.current.empty()) knob += fmt::format(" (now {})", advice.current);
-  screen.paragraph("", fmt::format("   {}: {}", advice.framework, knob), 1);
+  screen.advice(finding.advice.front());
 }
 
 /// "step 197 → 40.1 ms with more-workers, cuda-graph".

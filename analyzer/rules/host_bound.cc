@@ -109,6 +109,36 @@ std::string sampled_text(const SampledWorks& sampled, DurationNs step) {
   return text;
 }
 
+/// The function or range that takes most, as advice names it; empty: a profiler has to find it first.
+std::string what_to_move(const HostWork& work, const SampledWorks& sampled) {
+  if (!work.name.empty()) return fmt::format("'{}'", work.name);
+  if (sampled.works.empty()) return "";
+  const SampledWork& most = sampled.works.front();
+  // The loop itself cannot be moved away, but that line of it.
+  return most.from.empty() ? fmt::format("the code at {}", most.place)
+                           : fmt::format("'{}'", function_text(most));
+}
+
+std::vector<Advice> advice(bool on_threads, const std::string& named) {
+  const std::string then = named.empty() ? "" : named + ": ";
+  const Advice torch =
+      !on_threads
+          ? Advice{"PyTorch",
+                   "Move this work to the device, another thread or process, or do it less "
+                   "often. Keep Python out of the launch path.",
+                   then + "torch.compile(…), tensors on device='cuda', logging every n steps", ""}
+      : named.empty()
+          ? Advice{"PyTorch",
+                   "Check the loop for logging, metrics, pauses, or waits for other programs. Do "
+                   "them less often, or on another thread.",
+                   "logging every n steps; py-spy record -- python3 train.py", ""}
+          : Advice{"PyTorch", "Do this work less often, or on another thread or process.",
+                   then + "every n steps, or in a worker", ""};
+  return {torch,
+          {"TensorFlow/JAX", "Move this work into the compiled program, or do it every n steps.",
+           then + "jax.jit over the whole step, tf.function", ""}};
+}
+
 /// Of steps without a device, that of the thread that does most of what no range tells.
 ClassShare worst_thread(const RuleContext& context) {
   ClassShare worst;
@@ -164,19 +194,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     finding.evidence.insert(finding.evidence.begin(),
                             {interval_of(context.trace, work.event), work.event,
                              fmt::format("'{}', its longest call", work.name)});
-  const Advice torch =
-      on_threads ? Advice{"PyTorch",
-                          "Check the loop for logging, metrics, pauses, or waits for other "
-                          "programs. Do them less often, or on another thread.",
-                          "logging every n steps; py-spy record -- python3 train.py", ""}
-                 : Advice{"PyTorch",
-                          "Move this work to the device, another thread or process, or do it less "
-                          "often. Keep Python out of the launch path.",
-                          "torch.compile(…), tensors on device='cuda', logging every n steps", ""};
-  finding.advice = {
-      torch,
-      {"TensorFlow/JAX", "Move this work into the compiled program, or do it every n steps.",
-       "jax.jit over the whole step, tf.function", ""}};
+  finding.advice = advice(on_threads, what_to_move(work, sampled));
   return finding;
 }
 

@@ -120,18 +120,23 @@ std::vector<Evidence> evidence(std::vector<HostPauses::Pause> longest, DurationN
   return list;
 }
 
-std::vector<Advice> advice() {
-  constexpr const char* kText =
-      "Find out what the program does there and mark it with a range. Do it less often, or on "
-      "another thread.";
+/// `is_named`: the finding says what runs there; else that has to be found first.
+std::vector<Advice> advice(bool is_named) {
+  const std::string text = is_named
+                               ? "Do this work less often, on another thread, or at a time of "
+                                 "your choice."
+                               : "Find out what the program does there and mark it with a range. "
+                                 "Do it less often, or on another thread.";
+  const std::string find =
+      "torch.profiler.record_function(\"evaluation\") around what the loop "
+      "does between steps; py-spy record -- python3 train.py; ";
   return {{"headway-train", "Remove the planted pauses.", "--pause-every 0", ""},
-          {"PyTorch", kText,
-           "torch.profiler.record_function(\"evaluation\") around what the loop does between "
-           "steps; "
-           "py-spy record -- python3 train.py; gc.freeze(); taskset for a processor of its own",
-           ""},
-          {"TensorFlow/JAX", kText,
-           "jax.profiler.TraceAnnotation, tf.profiler.experimental.Trace; gc.freeze()", ""}};
+          {"PyTorch", text,
+           (is_named ? "" : find) + "gc.freeze(); taskset for a processor of its own", ""},
+          {"TensorFlow/JAX", text,
+           is_named ? "gc.freeze(); taskset for a processor of its own"
+                    : "jax.profiler.TraceAnnotation, tf.profiler.experimental.Trace; gc.freeze()",
+           ""}};
 }
 
 /// Of what lies before each step.
@@ -160,7 +165,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   // That the host stops is measured; what was seen once may be rarer than the recording is long.
   finding.confidence = each || of.pauses.size() > 1 ? 0.85 : 0.6;
   finding.evidence = evidence(each ? of.between : of.pauses, of.usual);
-  finding.advice = advice();
+  const bool is_named =
+      !each && (!named(context, of).empty() || !sampled_text(context, of).empty());
+  finding.advice = advice(is_named);
   return finding;
 }
 

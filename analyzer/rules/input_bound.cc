@@ -103,6 +103,13 @@ bool is_stage(trace::RangeKind kind) {
 
 std::vector<Advice> advice_for_own_thread(const RuleContext& context, bool loader) {
   std::vector<Advice> list;
+  if (loader && is_in_memory(context.trace))
+    list.push_back({"PyTorch",
+                    "The samples are in memory already: take whole batches of them instead of "
+                    "single samples that are collated.",
+                    "x[indices] of whole tensors, or DataLoader(dataset, batch_size=None, "
+                    "sampler=BatchSampler(RandomSampler(dataset), n, False))",
+                    ""});
   list.push_back({"headway-train", "Use workers to make batches during the step.",
                   "--workers N --prefetch N", settings(context.trace, {"workers", "prefetch"})});
   if (loader || !context.program.is_inference())

@@ -23,6 +23,7 @@
 #include "analyzer/evidence/host_pauses.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/outlier_limit.h"
+#include "analyzer/evidence/outlier_work.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
@@ -123,34 +124,6 @@ std::vector<Evidence> evidence(const RuleContext& context, const Outliers& outli
   return list;
 }
 
-std::vector<Advice> advice_for_input() {
-  constexpr const char* kText =
-      "More prefetched batches hide a slow file. Persistent workers keep making batches across "
-      "epochs.";
-  return {{"headway-train", kText, "--worker-reuse on --prefetch N", ""},
-          {"PyTorch", kText, "DataLoader(prefetch_factor=8, persistent_workers=True)", ""},
-          {"TensorFlow/JAX", kText, "dataset.repeat().prefetch(8)", ""}};
-}
-
-std::vector<Advice> advice(TimeGroup group) {
-  if (group == TimeGroup::kInput) return advice_for_input();
-  if (group == TimeGroup::kCommunication) {
-    constexpr const char* kText =
-        "Check the network and the rank that arrives last in these steps.";
-    return {{"PyTorch", kText, "TORCH_NCCL_TRACE_BUFFER_SIZE, NCCL_DEBUG=INFO", ""},
-            {"TensorFlow/JAX", kText, "NCCL_DEBUG=INFO", ""}};
-  }
-  constexpr const char* kText =
-      "Check these steps for checkpoints, evaluation, logging and garbage collection. Do them in "
-      "the background, or less often.";
-  return {
-      {"PyTorch", kText,
-       "torch.distributed.checkpoint.async_save(…), gc.disable() with gc.collect() every n steps",
-       ""},
-      {"TensorFlow/JAX", kText, "orbax AsyncCheckpointer, tf.keras.callbacks.BackupAndRestore",
-       ""}};
-}
-
 Finding check(const Rule& rule, const RuleContext& context) {
   if (context.steps.all.empty())
     return cannot_tell(rule, "The trace has no steps; name their ranges with --step-range.");
@@ -204,16 +177,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   worst.steps.size(), all, between->label));
   Finding finding = found(rule, worst.per_step, context);
   finding.sub_cause = between ? between->id : grown.id;
+  OutlierWork work =
+      outlier_work(context, *worst.device, worst.steps, worst.usual, grown.time_class);
+  if (between) work.between = between->cause;
   finding.claim = fmt::format(
       "{} of {} steps take far more than the median of {}{}; averaged over all steps they cost {}. "
-      "'{}' grows, by {} in each.",
+      "'{}' grows, by {} in each.{}",
       worst.steps.size(), all, format_duration(worst.median),
       every > 1 ? fmt::format(", one every {} steps", every) : "",
       of_step(context, worst.per_step, context.step), between ? between->label : grown.label,
-      format_duration(growth));
+      format_duration(growth), outlier_text(work));
   finding.confidence = 0.85;
   finding.evidence = evidence(context, worst);
-  finding.advice = advice(grown.group);
+  finding.advice = advice_for_outliers(context, work);
   return finding;
 }
 

@@ -90,8 +90,17 @@ bool ProgramFacts::advice_fits(std::string_view framework) const {
   return frameworks == 0 || known || !labels_framework;
 }
 
+std::string ProgramFacts::fitting_knob(std::string_view knob) const {
+  constexpr std::string_view kPin = ", pin_memory=True";
+  std::string text(knob);
+  if (on_device) return text;
+  if (const std::size_t at = text.find(kPin); at != std::string::npos) text.erase(at, kPin.size());
+  return text;
+}
+
 ProgramFacts find_program(const Trace& trace, const RangeNames& names, const KernelNames& kernels) {
   ProgramFacts facts;
+  facts.on_device = trace.device_ops.size() > 0;
   bool training = std::any_of(trace.graph_ops.begin(), trace.graph_ops.end(),
                               [](const GraphOp& op) { return is_training(op.phase); });
   bool operators = false;

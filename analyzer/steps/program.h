@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "analyzer/kernels/families.h"
@@ -30,6 +31,7 @@ enum class Framework : std::uint8_t {
 struct ProgramFacts {
   ProgramMode mode = ProgramMode::kUnknown;
   std::uint8_t frameworks = 0;  ///< Framework values, or-ed; 0: none was recognised
+  bool on_device = true;        ///< else the processor computes, as far as the recording shows
 
   bool uses(Framework framework) const {
     return (frameworks & static_cast<std::uint8_t>(framework)) != 0;
@@ -39,6 +41,8 @@ struct ProgramFacts {
   /// "headway-train"), fits this program. Where no framework was recognised, all advice fits but
   /// that for the reference trainer.
   bool advice_fits(std::string_view framework) const;
+  /// The setting or call without arguments that do nothing in this program: memory is pinned for a device only.
+  std::string fitting_knob(std::string_view knob) const;
 };
 
 /// One pass over the names of ranges, the phases of ops and the names of kernels.

@@ -247,8 +247,8 @@ void scale_stage(const Predictor& predictor, RangeKind stage, double by, Scenari
   for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
     const RangeInfo* info = trace.info(RangeId{r});
     if (!info || info->kind != stage) continue;
-    if (stage == RangeKind::kDecode && trace.strings[trace.ranges.name[r]] == kWholeSamples)
-      continue;
+    // What reads is called by the name of all samples; nothing else is.
+    if (stage != RangeKind::kRead && trace.strings[trace.ranges.name[r]] == kWholeSamples) continue;
     names.insert(trace.ranges.name[r]);
   }
   // A hook may name what reads and what decodes alike.

@@ -26,7 +26,7 @@ bool is_advised(const std::vector<Finding>& findings, const Fix& fix) {
 
 /// Steps of a training thread are as noisy as the machine: there, what no finding advises must be told from no gain.
 bool stands_out(const Predictor& predictor, const ReplayedFix& one) {
-  return predictor.trace().device_ops.size() > 0 || one.gain(predictor).beyond_scatter > 0;
+  return one.gain(predictor).surety != GainSurety::kOpen;
 }
 
 }  // namespace

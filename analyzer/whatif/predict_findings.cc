@@ -76,12 +76,8 @@ double least_worth(const PredictedGain& gain) {
   return find_fix(gain.fix)->changes_training ? kWorthTuning : kWorthMaking;
 }
 
-/// Steps of a training thread are as noisy as the machine: there a gain must be told from none.
-bool is_worth_making(const Predictor& predictor, const PredictedGain& gain) {
-  const bool on_device = predictor.trace().device_ops.size() > 0;
-  // Another run is another run, with a change or without: only how steps scatter hides a gain, and a rare pause hides none
-  // that each step has.
-  return gain.share >= least_worth(gain) && (on_device || gain.beyond_scatter > 0);
+bool is_worth_making(const PredictedGain& gain) {
+  return gain.share >= least_worth(gain) && gain.surety != GainSurety::kOpen;
 }
 
 std::string_view why_not_worth(const PredictedGain& gain) {
@@ -95,10 +91,10 @@ double expected(const PredictedGain& gain) {
 }
 
 /// What may be none comes last.
-void put_in_order(const Predictor& predictor, std::vector<PredictedGain>& fixes) {
-  std::ranges::stable_sort(fixes, [&](const PredictedGain& a, const PredictedGain& b) {
-    const bool sure = is_worth_making(predictor, a);
-    return sure != is_worth_making(predictor, b) ? sure : expected(a) > expected(b);
+void put_in_order(std::vector<PredictedGain>& fixes) {
+  std::ranges::stable_sort(fixes, [](const PredictedGain& a, const PredictedGain& b) {
+    const bool sure = is_worth_making(a);
+    return sure != is_worth_making(b) ? sure : expected(a) > expected(b);
   });
 }
 
@@ -112,19 +108,19 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     if (!best || expected(gain) > expected(*best)) best = gain;
     if (!one->is_real()) continue;
     most = std::max(most, gain.share);
-    if (is_worth_making(predictor, gain)) finding.fixes.push_back(gain);
+    if (is_worth_making(gain)) finding.fixes.push_back(gain);
   }
   // A cause is none the less one where no fix of it that is known would help here; one that takes most of it away does,
   // though it may be less than steps scatter.
   const bool is_cause =
-      finding.fixes.empty() && finding.at_most && is_worth_making(predictor, *finding.at_most);
+      finding.fixes.empty() && finding.at_most && is_worth_making(*finding.at_most);
   if (is_cause && finding.predicted && expected(*finding.predicted) > finding.at_most->share / 2)
     finding.fixes.push_back(*finding.predicted);
   const bool by_ceiling = !finding.predicted || (is_cause && finding.fixes.empty());
   if (by_ceiling) {
     finding.predicted = std::exchange(finding.at_most, std::nullopt);
     most = finding.predicted->share;
-    if (is_worth_making(predictor, *finding.predicted)) finding.fixes.push_back(*finding.predicted);
+    if (is_worth_making(*finding.predicted)) finding.fixes.push_back(*finding.predicted);
   }
   // A cause that stands names what may well help, too.
   for (const ReplayedFix* one : its) {
@@ -134,7 +130,7 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     if (!finding.fixes.empty() && one->is_real() && !known && expected(gain) >= kNeverSilent)
       finding.fixes.push_back(gain);
   }
-  put_in_order(predictor, finding.fixes);
+  put_in_order(finding.fixes);
   if (finding.at_most && finding.at_most->share < most + kSameShare) finding.at_most.reset();
 }
 
@@ -276,13 +272,13 @@ void set_advice(Finding& finding) {
 }
 
 /// The lead of a group shows the fixes of all of it, and what the group costs.
-void take_over_fixes(const Predictor& predictor, const Finding& from, Finding& lead) {
+void take_over_fixes(const Finding& from, Finding& lead) {
   lead.recoverable_per_step = std::max(lead.recoverable_per_step, from.recoverable_per_step);
   lead.share_of_step = std::max(lead.share_of_step, from.share_of_step);
   for (const PredictedGain& gain : from.fixes)
     if (std::ranges::find(lead.fixes, gain.fix, &PredictedGain::fix) == lead.fixes.end())
       lead.fixes.push_back(gain);
-  put_in_order(predictor, lead.fixes);
+  put_in_order(lead.fixes);
 }
 
 /// Findings of the same time follow the one that stands for them. By finding: the run without its cause, and what that
@@ -507,7 +503,7 @@ void judge(const Predictor& predictor, Analysis& analysis) {
   for (const Finding& other : findings) {
     if (other.part_of.empty()) continue;
     Finding& lead = *std::ranges::find(findings, other.part_of, &Finding::rule);
-    take_over_fixes(predictor, other, lead);
+    take_over_fixes(other, lead);
     for (const Advice& one : other.advice) {
       const bool known = std::ranges::any_of(lead.advice, [&](const Advice& its) {
         return its.fix == one.fix && its.framework == one.framework;

@@ -26,6 +26,14 @@ PredictedGain ReplayedFix::gain(const Predictor& predictor) const {
   return gain(predictor, prediction);
 }
 
+GainSurety surety_of(const Predictor& predictor, const Prediction& of) {
+  // Another run is another run, with a change or without: only how steps scatter hides a gain, and a rare pause hides none
+  // that each step has. Steps of a device scatter little.
+  const bool on_device = predictor.trace().device_ops.size() > 0;
+  if (!on_device && of.beyond_scatter_ns <= 0) return GainSurety::kOpen;
+  return of.gain_ns.low > 0 ? GainSurety::kSure : GainSurety::kProbable;
+}
+
 PredictedGain ReplayedFix::gain(const Predictor& predictor, const Prediction& of) const {
   const DurationNs step = predictor.baseline().recorded;
   const auto whole = static_cast<double>(std::max<std::int64_t>(1, step.ns));
@@ -40,7 +48,8 @@ PredictedGain ReplayedFix::gain(const Predictor& predictor, const Prediction& of
           is_real()                                   ? proposal.certainty
           : proposal.is_ceiling || proposal.one_place ? kMeasuredCounts
                                                       : kCeilingCounts,
-          of.expected_ns / whole};
+          of.expected_ns / whole,
+          surety_of(predictor, of)};
 }
 
 namespace {

@@ -31,6 +31,9 @@ struct ReplayedFix {
   PredictedGain gain(const Predictor& predictor, const Prediction& of) const;
 };
 
+/// Whether what is predicted is told from no gain.
+GainSurety surety_of(const Predictor& predictor, const Prediction& of);
+
 /// All known fixes, replayed on all cores. Needs a predictor that misses nothing.
 std::vector<ReplayedFix> replay_fixes(const Predictor& predictor);
 

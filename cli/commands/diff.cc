@@ -57,6 +57,7 @@ class DiffCommand final : public Command {
         ->allow_extra_args(false)
         ->check(CLI::IsMember({"slower", "faster", "same", "inconclusive"}));
     input_.declare_options(app);
+    declare_pager(app);
   }
 
   int run() override {

@@ -112,6 +112,7 @@ class ExplainCommand final : public Command {
   void declare(CLI::App& app) override {
     app.add_option("rule", rule_, "Rule id, as in findings; without it: list all")
         ->type_name("RULE");
+    declare_pager(app);
   }
 
   int run() override {

@@ -85,6 +85,7 @@ class HistoryCommand final : public Command {
     app.add_flag("--fail", fail_, "Exit with 1 if the newest run is slower than earlier ones");
     calibration_.declare(app);
     input_.declare_options(app);
+    declare_pager(app);
   }
 
   int run() override {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -18,6 +19,8 @@ namespace headway::cli {
 namespace {
 
 constexpr int kNotFound = 127;  ///< of a shell
+
+bool g_no_pager = false;  ///< one command runs, once
 
 std::string_view pager() {
   for (const char* name : {"HEADWAY_PAGER", "PAGER"})
@@ -50,9 +53,13 @@ bool page(const std::string& program, std::string_view text) {
 
 }  // namespace
 
+void declare_pager(CLI::App& app) {
+  app.add_flag("--no-pager", g_no_pager, "Print on the terminal at once, however long it is");
+}
+
 void show(const std::string& path, const std::string& text) {
   const std::string program(pager());
-  const bool wanted = path == "-" && !program.empty() && program != "cat";
+  const bool wanted = !g_no_pager && path == "-" && !program.empty() && program != "cat";
   if (wanted && on_terminal(STDOUT_FILENO) && !fits_on_terminal(text) && page(program, text))
     return;
   write_output(path, text);

@@ -73,6 +73,7 @@ class ReportCommand final : public Command {
         ->check(CLI::Range(0, 1000));
     input_.declare_options(app);
     input_.declare_unrecorded_step(app);
+    declare_pager(app);
   }
 
   int run() override {

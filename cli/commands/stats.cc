@@ -107,6 +107,7 @@ class StatsCommand final : public Command {
     app.add_option("-o,--output", output_, "Write to FILE (with --all: into FOLDER) instead")
         ->type_name("PATH");
     input_.declare_options(app);
+    declare_pager(app);
   }
 
   int run() override {

@@ -72,6 +72,7 @@ class WhatIfCommand final : public Command {
     calibration_.declare(app);
     input_.declare_options(app);
     input_.declare_unrecorded_step(app);
+    declare_pager(app);
   }
 
   int run() override {

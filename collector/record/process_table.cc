@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <utility>
 
@@ -164,6 +165,29 @@ std::vector<std::string> ProcessTable::without_session() const {
       names.push_back(fmt::format("{} ({})", pid, process.name));
   }
   return names;
+}
+
+std::optional<FailedRank> ProcessTable::first_failed_rank() const {
+  std::optional<FailedRank> first;
+  std::int64_t at = INT64_MAX;
+  for (const auto& [pid, process] : processes_) {
+    const auto& row = process.row;
+    const bool by_signal = row.signal.value_or(0) != 0;
+    if (row.rank.value_or(-1) < 0 || (!by_signal && row.exit_code.value_or(0) == 0)) continue;
+    // A rank ends its own workers so.
+    const auto parent = processes_.find(static_cast<std::int32_t>(row.parent_pid.value_or(0)));
+    const bool is_worker = parent != processes_.end() && parent->second.row.rank == row.rank;
+    if (is_worker && row.signal == SIGTERM) continue;
+    const std::int64_t end = row.end.value_or(INT64_MAX - 1);
+    if (end >= at) continue;
+    at = end;
+    first = {*row.rank, pid, {}, {}};
+    if (by_signal)
+      first->signal = static_cast<int>(*row.signal);
+    else
+      first->exit_code = static_cast<int>(*row.exit_code);
+  }
+  return first;
 }
 
 std::int64_t ProcessTable::records() const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,14 @@ namespace headway::record {
 constexpr std::int64_t global_pid(std::int32_t pid) {
   return std::int64_t{pid} << 24;
 }
+
+/// A rank that did not end well.
+struct FailedRank {
+  std::int64_t rank = -1;
+  std::int32_t pid = 0;
+  std::optional<int> signal;
+  std::optional<int> exit_code;
+};
 
 /// What is known of the processes and threads of the recorded tree; all of it only when the recording
 /// ends, but a trace that is followed or cut needs to know ranks and names. One thread.
@@ -48,6 +57,8 @@ class ProcessTable {
   std::size_t injected_count() const;
   /// Processes that could not record: they were started without the environment that says how.
   std::vector<std::string> without_session() const;
+  /// The first one: launchers then end the others, and with a code of their own. None: all ended well, or nobody told.
+  std::optional<FailedRank> first_failed_rank() const;
   std::size_t thread_count() const { return threads_.size(); }
   std::int64_t records() const;
   /// What a launcher told the first process that is a rank: the run is the same for all others.

@@ -319,6 +319,7 @@ RecordResult record(const RecordOptions& options) {
   summary.threads = static_cast<std::int64_t>(assembler.processes().thread_count());
   summary.injected = static_cast<std::int64_t>(assembler.processes().injected_count());
   summary.processes = static_cast<std::int64_t>(assembler.processes().process_count());
+  summary.failed_rank = assembler.processes().first_failed_rank();
   summary.refusals = assembler.refusals();
   summary.without_session = assembler.processes().without_session();
   summary.busiest_thread_records = assembler.busiest_thread_records();

@@ -17,6 +17,17 @@ namespace {
 using trace::Loss;
 using trace::Severity;
 
+/// A launcher's exit code does not say what happened to its ranks.
+std::string rank_text(const Summary& s) {
+  if (!s.failed_rank) return "";
+  const FailedRank& first = *s.failed_rank;
+  const std::string who = fmt::format(": rank {} (process {})", first.rank, first.pid);
+  if (first.signal)
+    return fmt::format("{} was ended by signal {} ({})", who, *first.signal,
+                       ::strsignal(*first.signal));
+  return fmt::format("{} failed first, with exit code {}", who, first.exit_code.value_or(0));
+}
+
 std::string outcome_line(const Summary& s) {
   std::string command = escape_terminal(s.command);
   if (s.outcome.left_running)
@@ -27,7 +38,7 @@ std::string outcome_line(const Summary& s) {
     return fmt::format("{} was ended by signal {} ({}); events up to then are kept", command,
                        *s.outcome.signal, ::strsignal(*s.outcome.signal));
   if (s.outcome.exit_code.value_or(0) != 0)
-    return fmt::format("{} ended with exit code {}", command, *s.outcome.exit_code);
+    return fmt::format("{} ended with exit code {}{}", command, *s.outcome.exit_code, rank_text(s));
   return "";
 }
 

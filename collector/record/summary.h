@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/record/process_table.h"
 #include "collector/record/supervise.h"
 #include "collector/record/trace_sink.h"
 #include "common/time.h"
@@ -18,6 +19,7 @@ struct Summary {
   std::string command;  ///< name of the program
   std::filesystem::path file;
   Outcome outcome;
+  std::optional<FailedRank> failed_rank;  ///< of a launcher that did not end well
   std::string scope;               ///< what of the run was chosen, in a sentence; empty: all of it
   DurationNs duration;             ///< of the run, or until the recording was over
   std::optional<DurationNs> kept;  ///< of it, where a choice by time leaves some out

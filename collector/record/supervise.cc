@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "collector/record/exit_status.h"
 #include "collector/record/system/proc_files.h"
 #include "common/error.h"
 #include "common/tell.h"
@@ -50,6 +51,13 @@ bool is_gone(const FileDescriptor& pidfd, pid_t pid) {
   if (!pidfd) return ::kill(pid, 0) != 0 && errno == ESRCH;
   pollfd item{pidfd.get(), POLLIN, 0};
   return ::poll(&item, 1, 0) > 0;
+}
+
+ProcessEnded how_it_ended(pid_t pid, std::optional<int> status) {
+  ProcessEnded message{pid, monotonic_ns(), {}, {}};
+  if (status && WIFEXITED(*status)) message.exit_code = WEXITSTATUS(*status);
+  if (status && WIFSIGNALED(*status)) message.signal = WTERMSIG(*status);
+  return message;
 }
 
 std::string reason_of(const wire::Hello& hello) {
@@ -229,13 +237,15 @@ void Supervisor::end_images_of(pid_t pid) {
 }
 
 void Supervisor::check_image_ends() {
-  std::vector<pid_t> gone;
+  std::vector<ProcessEnded> gone;
   for (const auto& [id, image] : images_) {
-    if (is_gone(image.pidfd, image.pid)) gone.push_back(image.pid);
+    if (!is_gone(image.pidfd, image.pid)) continue;
+    gone.push_back(how_it_ended(
+        image.pid, image.pidfd ? exit_status_of(image.pidfd.get(), image.pid) : std::nullopt));
   }
-  for (pid_t pid : gone) {
-    end_images_of(pid);
-    queue_.send(ProcessEnded{pid, monotonic_ns(), {}, {}});
+  for (ProcessEnded& message : gone) {
+    end_images_of(message.pid);
+    queue_.send(std::move(message));
   }
 }
 
@@ -245,9 +255,7 @@ void Supervisor::reap() {
     pid_t pid = ::waitpid(-1, &status, WNOHANG);
     no_children_ = pid < 0 && errno == ECHILD;
     if (pid <= 0) return;
-    ProcessEnded message{pid, monotonic_ns(), {}, {}};
-    if (WIFEXITED(status)) message.exit_code = WEXITSTATUS(status);
-    if (WIFSIGNALED(status)) message.signal = WTERMSIG(status);
+    ProcessEnded message = how_it_ended(pid, status);
     if (pid == primary_) {
       primary_ended_ = true;
       ended_ns_ = message.monotonic_ns;

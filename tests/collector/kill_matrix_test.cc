@@ -5,6 +5,7 @@
 // counted.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -188,6 +189,28 @@ TEST_CASE("a program that returns loses nothing") {
 TEST_CASE("a program that calls _exit loses nothing") {
   check_ending("exit", 7);
 }
+TEST_CASE("a launcher's exit code stands beside the signal of the rank that it hides") {
+  TemporaryFolder folder;
+  const std::string side = (folder / "side").string();
+  const std::string trace = (folder / "run.sqlite").string();
+  // The shell asks for the status of its child at once, and says nothing of it.
+  for (const auto& [ending, signal, name] :
+       {std::tuple{"kill", SIGKILL, "Killed"}, std::tuple{"segv", SIGSEGV, "Segmentation fault"}}) {
+    CAPTURE(ending);
+    const std::string worker =
+        fmt::format("RANK=3 WORLD_SIZE=4 '{}' '{}' 1 1 {} 1000", target("worker"), side, ending);
+    Recorder recorder({"--force", "-o", trace, "--", "sh", "-c", worker + "; exit 5"});
+    recorder.start();
+    const Finished finished = recorder.wait();
+    CHECK(finished.status == 5);
+    CHECK(number(trace, "SELECT signal FROM HEADWAY_PROCESS WHERE rank = 3 AND injected = 1") ==
+          signal);
+    CHECK(finished.err.find("ended with exit code 5: rank 3 (process ") != std::string::npos);
+    CHECK(finished.err.find(fmt::format("was ended by signal {} ({})", signal, name)) !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("a program that is killed loses nothing that it had committed") {
   check_ending("kill", 128 + SIGKILL);
 }

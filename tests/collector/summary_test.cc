@@ -96,6 +96,13 @@ TEST_CASE("the summary says how the command ended when that was not well") {
   Summary s = healthy();
   s.outcome.exit_code = 3;
   CHECK(summary_text(s).starts_with("headway: python3 ended with exit code 3\n"));
+  s.failed_rank = FailedRank{1, 338, 11, {}};
+  CHECK(
+      summary_text(s).starts_with("headway: python3 ended with exit code 3: rank 1 (process 338) "
+                                  "was ended by signal 11 (Segmentation fault)\n"));
+  s.failed_rank = FailedRank{1, 338, {}, 1};
+  CHECK(summary_text(s).find("rank 1 (process 338) failed first, with exit code 1\n") !=
+        std::string::npos);
   s.outcome.exit_code.reset();
   s.outcome.signal = 9;
   CHECK(summary_text(s).starts_with("headway: python3 was ended by signal 9 (Killed)"));

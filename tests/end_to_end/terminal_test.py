@@ -53,6 +53,11 @@ def paged(folder):
         on_terminal(folder, headway, *words, rows=8, **keep)
         assert (folder / "paged.txt").read_text().count("\n") >= 8, words
         (folder / "paged.txt").unlink()
+    assert on_terminal(folder, headway, "report", "--full", "--no-pager", "run.sqlite", **keep) == whole
+    pair = ["diff", "run.sqlite", "run.sqlite"]
+    for words in (["stats", "run.sqlite"], ["explain"], ["whatif", "run.sqlite"], ["history", "."], pair):
+        assert on_terminal(folder, headway, *words, "--no-pager", rows=4, **keep), words
+        assert not (folder / "paged.txt").exists(), words
     # A pager that somebody leaves at once is no failure.
     on_terminal(folder, headway, "stats", "run.sqlite", HEADWAY_PAGER="true")
 

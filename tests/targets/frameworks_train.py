@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Small programs of Keras, TensorFlow and JAX as people write them; nothing in here knows that it may be recorded.
 
-frameworks_train.py keras FOLDER | keras_slow_input | keras_error | keras_loop graph|eager |
-jax whole|apart|plain|ahead | jax_input slow|fast
+frameworks_train.py keras FOLDER | keras_slow_input | keras_error | keras_several N | keras_on_batch arrays|tf_data | keras_loop graph|eager |
+jax whole|apart|plain|ahead | jax_evaluates | jax_input slow|fast
 """
 import os
 import sys
@@ -65,6 +65,39 @@ def keras_error():
 
     x, y = samples(64)
     keras_model(keras, 64).fit(x, y, batch_size=BATCH, verbose=0, callbacks=[Stops()])
+
+
+def keras_several(steps):
+    """2 epochs of 10 batches, of which one call of the compiled function runs several."""
+    import keras
+
+    x, y = samples(64)
+    model = keras_model(keras, 64)
+    criterion = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("adam", criterion, steps_per_execution=int(steps))
+    print(model.fit(x, y, epochs=2, batch_size=BATCH, verbose=0).history["loss"])
+
+
+def keras_on_batch(source):
+    """2 epochs of 10 calls of train_on_batch, each with an evaluation of 10 batches."""
+    import keras
+
+    x, y = samples(64)
+    model = keras_model(keras, 64)
+
+    def batches():
+        if source == "tf_data":
+            import tensorflow as tf
+
+            yield from tf.data.Dataset.from_tensor_slices((x, y)).batch(BATCH)
+        else:
+            for i in range(0, len(x), BATCH):
+                yield x[i : i + BATCH], y[i : i + BATCH]
+
+    for _ in range(2):
+        for images, labels in batches():
+            loss = model.train_on_batch(images, labels)
+        print(float(loss), model.evaluate(x, y, batch_size=BATCH, verbose=0))
 
 
 def keras_loop(how):
@@ -143,6 +176,37 @@ def jax_loop(how):
         print(repr(float(loss)), repr(float(weights["w"].sum())))
 
 
+def jax_evaluates():
+    """3 epochs of 10 updates, each with an evaluation of 20 compiled calls; no loader. Each step has a compiled preparation, too."""
+    import jax
+    import jax.numpy as jnp
+
+    x, y = samples(64)
+    weights = {"w": jnp.full((64, 10), 0.01), "b": jnp.zeros(10)}
+
+    def loss_of(weights, x, y):
+        logits = jnp.tanh(x @ weights["w"]) + weights["b"]
+        return -jnp.mean(jax.nn.log_softmax(logits)[jnp.arange(y.shape[0]), y])
+
+    @jax.jit
+    def prepared(x):
+        return x * 2 - 1
+
+    @jax.jit
+    def step(weights, x, y):
+        gradients = jax.grad(loss_of)(weights, x, y)
+        return jax.tree_util.tree_map(lambda w, g: w - 0.1 * g, weights, gradients)
+
+    @jax.jit
+    def validated(weights, x, y):
+        return loss_of(weights, x, y)
+
+    for _ in range(3):
+        for i in range(0, len(x), BATCH):
+            weights = step(weights, prepared(x[i : i + BATCH]), y[i : i + BATCH])
+        print(sum(float(validated(weights, x[i : i + BATCH], y[i : i + BATCH])) for i in range(0, len(x), BATCH) for _ in range(2)))
+
+
 def jax_input(how):
     """60 steps fed by tf.data. Slow: a batch takes longer than a step. Fast: the step outlasts the next batch."""
     import jax
@@ -179,8 +243,11 @@ PROGRAMS = {
     "keras": keras_fit,
     "keras_slow_input": keras_slow_input,
     "keras_error": keras_error,
+    "keras_several": keras_several,
+    "keras_on_batch": keras_on_batch,
     "keras_loop": keras_loop,
     "jax": jax_loop,
+    "jax_evaluates": jax_evaluates,
     "jax_input": jax_input,
 }
 if __name__ == "__main__":

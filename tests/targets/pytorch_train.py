@@ -2,7 +2,7 @@
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
 pytorch_train.py train METHOD WORKERS | iterable | endless WORKERS | no_loader | cuda STEPS | environment SHARES | returns_memory STEPS | gan | error WHERE WORKERS | odd_module |
-transforms | draws GENERATOR WORKERS | masks | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
+transforms | draws GENERATOR WORKERS | masks | reads_ahead | evaluates_ahead | profiled | in_memory | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
 import ctypes
@@ -312,6 +312,46 @@ def reads_ahead():
         net.eval()
         with torch.no_grad():
             print(sum(net(x).sum().item() for x in DataLoader([torch.ones(4)] * 80, batch_size=40)))
+
+
+def evaluates_ahead():
+    """As Accelerate does: both loaders read ahead, and gradients are off only around the model. Evaluation takes most of the time."""
+    net = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(5):
+        net.train()
+        for x in ahead(DataLoader([torch.ones(4)] * 80, batch_size=8)):
+            print(repr(fit(net, optimizer, x)))
+        net.eval()
+        for x in ahead(DataLoader([torch.ones(4)] * 80, batch_size=8)):
+            with torch.no_grad():
+                total = net(x).sum().item()
+            time.sleep(0.005)
+        print(repr(total))
+
+
+def profiled():
+    """PyTorch's own profiler, with stacks, in 10 of 60 steps."""
+    from torch.profiler import ProfilerActivity, profile, schedule
+
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    plan = schedule(wait=29, warmup=1, active=10, repeat=1)
+    with profile(activities=[ProfilerActivity.CPU], schedule=plan, with_stack=True) as profiler:
+        for x in DataLoader([torch.ones(8)] * 480, batch_size=8):
+            print(repr(fit(net, optimizer, x)))
+            profiler.step()
+    print(any(event.name == "nn.Module: Sequential_0" for event in profiler.events()) or "stacks")
+
+
+def in_memory():
+    """Batches of many samples from tensors, which take longer to put together than to train on."""
+    from torch.utils.data import TensorDataset
+
+    net = nn.Linear(16, 16)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for (x,) in DataLoader(TensorDataset(torch.ones(30000, 16)), batch_size=500):
+        print(repr(fit(net, optimizer, x)))
 
 
 def own_evaluation():

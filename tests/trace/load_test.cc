@@ -61,6 +61,19 @@ TEST_CASE(
   CHECK(trace.info(RangeId{2})->op == 7);
 }
 
+TEST_CASE("a step that says at its end that it was an evaluation is called one") {
+  test::TraceBuilder builder;
+  const RangeInfo evaluation{.kind = RangeKind::kPhase, .phase = Phase::kEvaluation};
+  builder.range(1, "step", 10, 20, evaluation);
+  builder.range(1, "step", 30, 40, {.kind = RangeKind::kStep, .step = 0});
+  builder.range(1, "nn.Module: Net", 50, 60, evaluation);
+  const Trace trace = builder.load();
+  const auto name = [&](std::uint32_t range) { return trace.strings[trace.ranges.name[range]]; };
+  CHECK(name(0) == "evaluation batch");
+  CHECK(name(1) == "step");
+  CHECK(name(2) == "nn.Module: Net");
+}
+
 TEST_CASE("a device op finds the call that enqueued it and the call finds its op") {
   test::TraceBuilder builder;
   builder.launch(1, 0, 5, 10, 20, {.name = "first"});

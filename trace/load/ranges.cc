@@ -158,6 +158,19 @@ void place_wait(Trace& trace, std::size_t range, RangeInfo& info) {
   info.sequence = conventions::kAbsent;
 }
 
+/// A range has its name from its begin, and says at its end what it was: a step without a backward pass was an evaluation.
+void rename_evaluations(Trace& trace) {
+  StringId evaluation = StringId::none();
+  for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
+    const RangeInfo* info = trace.info(RangeId::from(i));
+    if (!info || info->kind != RangeKind::kPhase || info->phase != Phase::kEvaluation ||
+        trace.strings[trace.ranges.name[i]] != "step")
+      continue;
+    if (!evaluation.valid()) evaluation = trace.strings.add("evaluation batch");
+    trace.ranges.name[i] = evaluation;
+  }
+}
+
 /// `rows`: rowid of each range, ascending, as HEADWAY_RANGE is; so one pass over both joins them.
 void load_info(Context& context, const std::vector<std::int64_t>& rows, std::int64_t first) {
   Trace& trace = context.trace;
@@ -211,6 +224,7 @@ void load_ranges(Context& context) {
   merge(context, std::move(parts), rows);
   close_unfinished(context.trace);
   load_info(context, rows, first);
+  rename_evaluations(context.trace);
   RowMap& map = context.row_map(RowTable::kRange);
   RowTracker tracker;
   for (std::size_t i = 0; i < rows.size() && !map.rows.empty(); ++i) tracker.saw(map, rows[i], i);

@@ -150,6 +150,7 @@ void set_piece(Editor& editor, const Program& program, const Piece& piece, Durat
 
 struct SlowRanks {
   std::vector<ProcessId> all;
+  bool compared = false;  ///< at least two ranks have such pieces
   double most = 0;  ///< by how much the slowest takes longer than the one in the middle, as a share
 };
 
@@ -162,6 +163,7 @@ SlowRanks slow_ranks(const Pieces& pieces, std::size_t processes) {
   std::ranges::copy_if(total, std::back_inserter(ranks), [](DurationNs one) { return one.ns > 0; });
   SlowRanks slow;
   if (ranks.size() < 2) return slow;
+  slow.compared = true;
   const DurationNs usual = middle_of(ranks);
   for (std::size_t p = 0; p < processes; ++p) {
     slow.most = std::max(slow.most, ratio(total[p], usual) - 1);
@@ -208,7 +210,8 @@ DurationNs total(const std::vector<Piece>& pieces) {
 
 /// Another rank is the slow one in every step, by more than one is over all: batches of unequal work. Each piece takes the mean
 /// of all ranks.
-Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows, double over_all) {
+Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows, double over_all,
+                      bool compared) {
   const double uneven = std::max(0.02, 2 * over_all);
   const auto work = same_work(rows);
   DurationNs means;
@@ -224,7 +227,11 @@ Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows,
     longest += most;
   }
   if (means.ns == 0 || ratio(longest, means) < 1 + uneven)
-    return not_here("no rank is 2 % slower than the median rank, overall or per step");
+    return not_here(
+        compared ? "no rank's device work and API calls take 2 % longer than the median rank's, "
+                   "overall or per step"
+                 : "ranks are compared by device work and API calls, and fewer than two ranks have "
+                   "any in this recording");
   Editor editor(predictor);
   for (const auto& ranks : work) {
     for (std::size_t i = 0; i < ranks.front()->size(); ++i) {
@@ -254,7 +261,7 @@ Proposal propose(const Predictor& predictor) {
   pieces.for_each([&](ProcessId process, Row row, const Piece& piece) {
     rows[process.value][row].push_back(piece);
   });
-  Proposal by_step = even_batches(predictor, rows, slow.most);
+  Proposal by_step = even_batches(predictor, rows, slow.most, slow.compared);
   if (by_step.applies || slow.all.empty()) return by_step;
   Editor editor(predictor);
   std::string names;

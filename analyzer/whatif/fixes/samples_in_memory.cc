@@ -76,6 +76,7 @@ Proposal keep_whole(const Predictor& predictor) {
 }
 
 Proposal propose(const Predictor& predictor) {
+  if (is_in_memory(predictor.trace())) return not_here("the samples are in memory already");
   const Reads reads = sum_reads(predictor.trace(), predictor.analysis().steps.warm_from());
   if (reads.count == 0) return keep_whole(predictor);
   Proposal proposal{true,

@@ -151,7 +151,10 @@ Proposal propose(const Predictor& predictor) {
   proposal.applies = true;
   proposal.scenario = std::move(scenario);
   proposal.scenario.at_least = crew.least;
-  const DurationNs computed = std::ranges::max(computed_of) / count;
+  DurationNs computed = std::ranges::max(computed_of) / count;
+  // A collate function that sleeps or waits for a service takes no processor.
+  if (const auto share = sampled_share_of_making(context))
+    computed = std::min(computed, DurationNs{std::llround(*share * static_cast<double>(work.ns))});
   const auto idle = idle_processors(context, step);
   if (idle && computed > *idle)  // what does not fit there stays
     proposal.scenario.at_least =

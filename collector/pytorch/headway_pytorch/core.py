@@ -75,13 +75,20 @@ def failed(hook):
     return report
 
 
+def _look_like(wrapper, fn):
+    """torch.profiler(with_stack=True) reads the code of torch.nn.Module.__call__, by which it knows calls of modules."""
+    functools.update_wrapper(wrapper, fn)
+    if hasattr(fn, "__code__"):
+        wrapper.__code__ = fn.__code__
+
+
 class Wrapper(nvtx.Call):
     """Calls `fn` as if it were not there, between `before(args, kwargs)`, whose result is handed to
     `after(token, error, result)`, and that. Or `before` is both: a native hook, nvtx.around_..."""
 
     def __init__(self, fn, before, after, hook):
         super().__init__(fn, before, after, failed(hook))
-        functools.update_wrapper(self, fn)
+        _look_like(self, fn)
 
     def __new__(cls, *args, **kwargs):
         return super().__new__(cls)
@@ -92,7 +99,7 @@ class ModuleWrapper(nvtx.ModuleCall):
 
     def __init__(self, fn, names, resolve, grad_enabled):
         super().__init__(fn, names, resolve, grad_enabled, failed("modules"))
-        functools.update_wrapper(self, fn)
+        _look_like(self, fn)
 
     def __new__(cls, *args):
         return super().__new__(cls)

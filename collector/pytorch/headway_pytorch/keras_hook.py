@@ -72,6 +72,8 @@ def _describe(model):
 
 
 def _before_train_on_batch(args, kwargs):
+    if not steps.owned():
+        steps.forward_begins(True)  # the first one of a loop without tf.data, and the first after an evaluation
     return owners.own(False), nvtx.push(name("keras.Model.train_on_batch"), PHASE, FORWARD), args[0]
 
 

@@ -62,6 +62,8 @@ def _describe(loader):
     samples = None if isinstance(loader.dataset, _data.IterableDataset) else _length(loader.dataset)
     if samples is not None:
         values.append("samples=%d" % samples)
+    if stages.is_in_memory(loader.dataset):
+        values.append("in_memory=True")
     core.tell("DataLoader" if number == 1 else "DataLoader %d" % number, " ".join(values))
 
 

@@ -16,17 +16,23 @@ from headway_pytorch.core import BACKWARD, FORWARD, PHASE, UPDATE, name, nvtx
 class Traced:
     """What is known of one compiled function."""
 
-    __slots__ = ("handle", "updates", "gradients", "__weakref__")
+    __slots__ = ("handle", "updates", "gradients", "last", "seldom", "__weakref__")
 
     def __init__(self, label):
         self.handle = name(label)
         self.updates = False
         self.gradients = False
+        self.last = None  # how many steps had ended when it was called last
+        self.seldom = False  # the steps before its last calls did without it
+
+    def trains(self):
+        return self.updates or self.gradients
 
 
 class _Thread(threading.local):
     def __init__(self):
         self.call = None  # of the outermost compiled function that runs
+        self.evaluates = False
 
 
 _thread = _Thread()
@@ -41,10 +47,35 @@ def begins(traced):
     if _thread.call is not None or steps.owned():
         return None
     _thread.call = traced
+    if traced.trains():
+        _trains()
+    else:
+        _may_evaluate(traced)
     steps.first_call()
     if traced.gradients and not traced.updates:
         steps.backward_begins()
     return traced, nvtx.push(traced.handle, PHASE, FORWARD)
+
+
+def _may_evaluate(traced):
+    """What each step calls is part of it: metrics, preparation. What steps did without, and does not train, evaluates. At
+    its first call nobody knows yet whether it trains."""
+    number = nvtx.steps_ended()
+    last, traced.last = traced.last, number
+    if last is None:
+        traced.seldom = number > 0
+        return
+    if number != last:
+        traced.seldom = number > last + 1
+    if traced.seldom:
+        _thread.evaluates = True
+        nvtx.evaluation_begins()
+
+
+def _trains():
+    if _thread.evaluates:
+        _thread.evaluates = False
+        nvtx.mode_changed(True, True)
 
 
 def ends(token, error):
@@ -90,6 +121,7 @@ def gradient_begins(label):
         return None
     if steps.owned():
         return None
+    _trains()
     steps.first_call()
     steps.backward_begins()
     return nvtx.push(name(label), PHASE, BACKWARD)

@@ -5,7 +5,7 @@ import sys
 import threading
 import weakref
 
-from headway_pytorch import core, distributed, pauses, steps
+from headway_pytorch import core, distributed, pauses, profiling, steps
 from headway_pytorch.core import OTHER, PHASE, UPDATE, guarded, name, nvtx
 
 _names = {}  # id of a module -> handle of its range's name; read by nvtx.ModuleCall
@@ -27,6 +27,7 @@ def attach(torch):
         guarded(part.__name__.lstrip("_"))(part)()
     guarded("distributed")(distributed.attach)(torch)
     guarded("pauses")(pauses.attach)(torch)
+    guarded("torch.profiler")(profiling.attach)(torch)
     if core.wants_ops():
         from headway_pytorch import ops
 

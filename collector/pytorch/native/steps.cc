@@ -49,11 +49,16 @@ bool pop_evaluation() {
   return good;
 }
 
-Evaluation open_evaluation() {
+/// Of models, so far: modules of PyTorch, and functions that other frameworks compiled.
+std::int64_t calls_in(const Steps& steps) {
+  return this_thread().outermost_calls + steps.compiled_calls;
+}
+
+Evaluation open_evaluation(const Steps& steps) {
   Thread& thread = this_thread();
   Evaluation evaluation;
   evaluation.is_open = true;
-  evaluation.calls = thread.outermost_calls;
+  evaluation.calls = calls_in(steps);
   evaluation.depth =
       Nvtx::push_container(g_evaluation, {RangeKind::kPhase, Phase::kEvaluation}) + 1;
   evaluation.phase = thread.phase;
@@ -62,7 +67,7 @@ Evaluation open_evaluation() {
 }
 
 /// An evaluation, or nothing: parts that stay frozen, say.
-bool end(Evaluation& open, bool trains_after_all = false) {
+bool end(const Steps& steps, Evaluation& open, bool trains_after_all = false) {
   if (!open.is_open) return true;
   const Evaluation evaluation = open;
   open = {};
@@ -70,14 +75,9 @@ bool end(Evaluation& open, bool trains_after_all = false) {
   if (thread.open < evaluation.depth) return true;
   thread.phase = evaluation.phase;
   Nvtx::pop_to(evaluation.depth);
-  if (!trains_after_all && thread.outermost_calls != evaluation.calls) return pop_evaluation();
+  if (!trains_after_all && calls_in(steps) != evaluation.calls) return pop_evaluation();
   pop_as(RangeKind::kOther, Phase::kNone);
   return true;
-}
-
-/// Of models, so far: modules of PyTorch, and functions that other frameworks compiled.
-std::int64_t calls_in(const Steps& steps) {
-  return this_thread().outermost_calls + steps.compiled_calls;
 }
 
 bool has_forward_only(const Steps& steps, const Cycle& cycle) {
@@ -98,7 +98,7 @@ bool close(PerThread& thread, std::int64_t* faults = nullptr) {
   if (!thread.steps.cycle.is_open) return true;
   Cycle cycle = thread.steps.cycle;
   thread.steps.cycle = {};
-  bool good = end(cycle.evaluation);
+  bool good = end(thread.steps, cycle.evaluation);
   Nvtx::pop_to(cycle.depth + 1);
   if (this_thread().open > cycle.depth) {
     if (cycle.updates > 0)
@@ -192,18 +192,36 @@ bool mode_changed(PerThread& thread, bool trains, bool outermost) {
   if (steps.fetches == 0) return !outermost || mode_changed_between_updates(thread, trains);
   if (cycle.is_open && cycle.trains) {
     // After an update the model is switched to evaluation: the step goes on until the next fetch.
-    if (trains) return end(cycle.evaluation);
+    if (trains) return end(thread.steps, cycle.evaluation);
     if (cycle.updates > 0 && !cycle.evaluation.is_open && this_thread().open == cycle.depth + 1)
-      cycle.evaluation = open_evaluation();
+      cycle.evaluation = open_evaluation(thread.steps);
     return true;
   }
-  if (trains) return end(steps.between);
+  if (trains) return end(steps, steps.between);
   if (!cycle.is_open && outermost && steps.steps > 0 && !steps.between.is_open)
-    steps.between = open_evaluation();
+    steps.between = open_evaluation(thread.steps);
+  return true;
+}
+
+/// Forward only is computed that the steps before did without.
+bool evaluation_begins(PerThread& thread) {
+  Steps& steps = thread.steps;
+  if (steps.owners > 0 || steps.steps == 0) return true;
+  if (steps.fetches > 0) return mode_changed(thread, false, true);
+  Cycle& cycle = steps.cycle;
+  if (!cycle.is_open || !cycle.by_update || cycle.updates > 0 || cycle.backwards > 0) return true;
+  if (!close(thread) || !open(thread, false)) return false;
+  cycle.by_mode = true;
+  set_phase(Phase::kNone);  // the call tells
   return true;
 }
 
 // ---- for Python
+
+PyObject* begin_evaluation(PyObject*, PyObject*) {
+  PerThread* thread = per_thread();
+  return none_if(thread && evaluation_begins(*thread));
+}
 
 PyObject* start_steps(PyObject*, PyObject* arguments) {
   PyObject *environments = nullptr, *sampling = nullptr, *look = nullptr;
@@ -238,9 +256,14 @@ PyObject* optimizer_made(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* steps_ended(PyObject*, PyObject*) {
+  PerThread* thread = per_thread();
+  return thread ? PyLong_FromLongLong(thread->steps.steps) : nullptr;
+}
+
 PyObject* end_steps(PyObject*, PyObject*) {
   PerThread* thread = per_thread();
-  return none_if(thread && end(thread->steps.between) && close(*thread));
+  return none_if(thread && end(thread->steps, thread->steps.between) && close(*thread));
 }
 
 PyMethodDef g_functions[] = {
@@ -253,7 +276,10 @@ PyMethodDef g_functions[] = {
     {"mode_changed", change_mode, METH_VARARGS,
      "mode_changed(trains, outermost): model.train() or model.eval(), of a module that the program "
      "calls itself or of another."},
+    {"evaluation_begins", begin_evaluation, METH_NOARGS,
+     "A function that does not train is called, and the steps before did without it."},
     {"optimizer_made", optimizer_made, METH_VARARGS, "On whatever thread."},
+    {"steps_ended", steps_ended, METH_NOARGS, "How many steps this thread has ended."},
     {"end_steps", end_steps, METH_NOARGS, "To be called at exit."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -266,7 +292,7 @@ bool has_optimizer() {
 }
 
 bool end_all(PerThread& thread) {
-  return close(thread) && end(thread.steps.between);
+  return close(thread) && end(thread.steps, thread.steps.between);
 }
 
 bool close_step(PerThread& thread) {
@@ -281,7 +307,7 @@ bool fetch_begins(PerThread& thread, PyObject* iterator, bool trains, bool is_la
   Steps& steps = thread.steps;
   if (steps.owners > 0) return true;
   ++steps.fetches;
-  if (!end(steps.between)) return false;
+  if (!end(steps, steps.between)) return false;
   const Cycle& cycle = steps.cycle;
   const bool goes_on = cycle.is_open && cycle.trains && trains && cycle.updates == 0 &&
                        !cycle.by_update && !has_forward_only(thread.steps, cycle) && !is_last;
@@ -309,10 +335,10 @@ bool fetch_failed(PerThread& thread) {
 
 bool backward_begins(PerThread& thread) {
   if (thread.steps.owners > 0) return true;
-  if (!end(thread.steps.between, true)) return false;
+  if (!end(thread.steps, thread.steps.between, true)) return false;
   Cycle& cycle = thread.steps.cycle;
   if (!cycle.is_open) return true;
-  if (!end(cycle.evaluation, true)) return false;
+  if (!end(thread.steps, cycle.evaluation, true)) return false;
   trains_after_all(cycle);
   ++cycle.backwards;
   return true;

@@ -9,6 +9,8 @@
 #include "analyzer/whatif/fix.h"
 #include "analyzer/whatif/fix_advice.h"
 #include "tests/analyzer/text_run.h"
+#include "tests/support/trace_builder.h"
+#include "trace/meta_keys.h"
 
 namespace headway::analyzer {
 namespace {
@@ -164,6 +166,33 @@ TEST_CASE("workers for the training thread compute on idle processors only") {
   REQUIRE(on_idle.proposal.applies);
   // 2 % of 8 processors over a step of 16 ms: 2.6 of the 6 ms.
   CHECK(on_busy.step_us() == doctest::Approx(on_idle.step_us() + 3'400).epsilon(0.05));
+}
+
+TEST_CASE("workers for the training thread: making a batch that takes no processor needs none") {
+  // 10 ms of collating and 6 ms of computing, on a machine whose other processor is taken.
+  const auto with_workers = [](double processor) {
+    test::TraceBuilder builder;
+    std::int64_t t = 0;
+    for (int i = 0; i < 40; ++i, t += 16'000'000) {
+      builder.range(1, "step", t, t + 16'000'000, {.kind = trace::RangeKind::kStep, .step = i});
+      builder.range(1, "batch", t, t + 10'000'000, {.kind = trace::RangeKind::kBatch, .batch = i});
+      builder.range(1, "collate", t, t + 10'000'000,
+                    {.kind = trace::RangeKind::kCollate, .batch = i});
+      builder.range(1, "conv2d", t + 10'000'000, t + 16'000'000);
+      builder.counter("process.cpu", "%", t, processor);
+      builder.counter("machine.cpu", "%", t, 90);
+    }
+    trace::Trace trace = builder.load();
+    trace.meta[std::string(trace::meta::kCpuCount)] = "2";
+    const Analysis analysis = analyze(trace);
+    const Predictor predictor(trace, analysis);
+    const Proposal proposal = find_fix("use-workers")->propose(predictor);
+    REQUIRE(proposal.applies);
+    return static_cast<double>(predictor.predict(proposal.scenario).step.ns) / 1e6;
+  };
+  // Asleep: the process takes a processor for 6 of 16 ms.
+  CHECK(with_workers(37.5) < 8);
+  CHECK(with_workers(100) > 12);
 }
 
 TEST_CASE("workers for the training thread are bounded by processors") {

@@ -2,8 +2,10 @@
 #include "analyzer/report/report.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <clocale>
+#include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -13,6 +15,7 @@
 
 #include "analyzer/doubts.h"
 #include "analyzer/samples.h"
+#include "analyzer/whatif/predict_findings.h"
 #include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/text_run.h"
 #include "trace/meta_keys.h"
@@ -207,6 +210,52 @@ TEST_CASE("the verdict of a run without device work speaks of its training threa
     builder.range(1, "step", i * 100, i * 100 + 90, {.kind = trace::RangeKind::kStep});
   AnalyzedRun run(builder);
   CHECK(verdict(run.trace, run.analysis).find("The training thread computes") != std::string::npos);
+}
+
+TEST_CASE("the verdict is as sure as the gain of its first finding") {
+  test::TraceBuilder builder;
+  for (int i = 0; i < 40; ++i) {
+    const std::int64_t t = i * 10'000'000;
+    builder.range(1, "step", t, t + 10'000'000, {.kind = trace::RangeKind::kStep, .step = i});
+    builder.range(1, "batch", t, t + 6'000'000, {.kind = trace::RangeKind::kBatch, .batch = i});
+    builder.range(1, "conv2d", t + 6'000'000, t + 10'000'000);
+  }
+  AnalyzedRun run(builder);
+  predict_findings(run.trace, run.analysis, {});
+  Finding& first = run.analysis.findings.front();
+  REQUIRE(first.status == Status::kFound);
+  REQUIRE(first.predicted);
+  CHECK(first.predicted->surety == GainSurety::kSure);
+  CHECK(verdict(run.trace, run.analysis).starts_with(first.title));
+  first.predicted->surety = GainSurety::kProbable;
+  CHECK(verdict(run.trace, run.analysis).starts_with(fmt::format("Probably: {}", first.title)));
+  for (Finding& finding : run.analysis.findings) finding.status = Status::kNoGain;
+  for (Finding& finding : run.analysis.findings)
+    if (finding.predicted) finding.predicted->surety = GainSurety::kSure;
+  CHECK(verdict(run.trace, run.analysis).find("Cannot tell: ") == std::string::npos);
+  first.predicted->surety = GainSurety::kOpen;
+  CHECK(verdict(run.trace, run.analysis).find("Cannot tell: ") != std::string::npos);
+}
+
+TEST_CASE("doubts name a rank that a signal ended, and not those that its launcher ended then") {
+  test::TraceBuilder builder;
+  builder.range(1, "step", 0, 90, {.kind = trace::RangeKind::kStep});
+  trace::Trace trace = builder.load();
+  trace.world_size = 2;
+  const auto add = [&](std::int32_t pid, std::int32_t rank, int signal) {
+    trace::Process& process = trace.processes.emplace_back();
+    process.pid = pid;
+    process.parent_pid = trace.processes.front().pid;
+    process.rank = rank;
+    process.injected = true;
+    process.signal = signal;
+  };
+  add(1001, 0, SIGTERM);
+  add(1002, 1, SIGSEGV);
+  std::string all;
+  for (const Doubt& doubt : analyze(trace).doubts) all += doubt.text;
+  CHECK(all.find("Rank 1 (process 1002) was ended by SIGSEGV") != std::string::npos);
+  CHECK(all.find("1001") == std::string::npos);
 }
 
 }  // namespace headway::analyzer

@@ -76,6 +76,26 @@ TEST_CASE("the screen of a recording that still runs says so, and all else stays
   CHECK(lines == whole);
 }
 
+TEST_CASE("the present value of a setting is on the screen whole, however long the advice is") {
+  test::PlantedRun run;
+  run.read = 3'000'000;
+  test::AnalyzedRun analyzed(run);
+  REQUIRE(!analyzed.analysis.findings.front().advice.empty());
+  Advice& advice = analyzed.analysis.findings.front().advice.front();
+  advice.knob =
+      "DataLoader(num_workers=3, persistent_workers=True, pin_memory=True), or a thread that "
+      "prepares the next input, or anything else that takes a long line";
+  advice.current = "num_workers=0 batch_size=64 samples=6400 in_memory=True";
+  for (const std::size_t width : {60, 80, 110, 220}) {
+    CAPTURE(width);
+    const std::string text = render_screen(analyzed.trace, analyzed.analysis, {width, false});
+    CAPTURE(text);
+    CHECK(text.find("(now num_workers=0)\n") != std::string::npos);
+    CHECK((text.find(" … (now") != std::string::npos) == (width < 220));
+    for (const std::string& line : lines_of(text)) CHECK(count_columns(line) <= width);
+  }
+}
+
 TEST_CASE("what a recorded program calls itself cannot move the cursor") {
   test::PlantedRun run;
   run.read = 3'000'000;

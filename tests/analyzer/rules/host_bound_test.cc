@@ -30,6 +30,25 @@ TEST_CASE("host-bound fires on Python between launches, and names it") {
   CHECK(run.finding("launch-bound").status == Status::kFine);
 }
 
+TEST_CASE("host-bound advises a profiler only where nothing names the work") {
+  for (const bool sampled : {true, false}) {
+    CAPTURE(sampled);
+    test::TraceBuilder builder;
+    for (int i = 0; i < 40; ++i) {
+      const std::int64_t t = 1'000 + i * 1'000'000;
+      builder.range(1, "step", t, t + 1'000'000, {.kind = trace::RangeKind::kStep, .step = i});
+      builder.range(1, "conv2d", t, t + 300'000);
+      if (sampled) builder.sample(1, "metrics (t.py:6);main (t.py:9)", t + 600'000, 700);
+    }
+    const Finding finding = test::AnalyzedRun(builder).finding("host-bound");
+    REQUIRE(finding.status == Status::kFound);
+    REQUIRE(!finding.advice.empty());
+    const std::string& knob = finding.advice.front().knob;
+    CHECK((knob.find("py-spy") == std::string::npos) == sampled);
+    CHECK((knob.find("'metrics (t.py:6)'") != std::string::npos) == sampled);
+  }
+}
+
 TEST_CASE("host-bound fires from five percent on") {
   CHECK(with_python(3).finding("host-bound").status == Status::kFine);
   CHECK(with_python(8).finding("host-bound").status == Status::kFound);

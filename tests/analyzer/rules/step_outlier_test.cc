@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "common/format.h"
 #include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/text_run.h"
@@ -51,6 +53,97 @@ TEST_CASE("step-outlier leaves what the program does between its steps to the ru
   CHECK(small.finding("checkpoint-time").status == Status::kFine);
   REQUIRE(small.finding("step-outlier").status == Status::kFound);
   CHECK(small.finding("step-outlier").sub_cause == "checkpoint");
+}
+
+namespace {
+
+/// 82 steps of 600 µs; `add` puts what is seldom into every twentieth, from its 500th µs on.
+template <class Add>
+test::AnalyzedRun seldom_longer(std::int64_t time, Add add) {
+  test::TraceBuilder builder;
+  builder.setting("python_hook", "on");
+  std::int64_t t = 0;
+  for (int i = 0; i < 82; ++i) {
+    const std::int64_t longer = i % 20 == 10 ? time : 0;
+    builder.range(1, "step", t, t + 600'000 + longer, {.kind = trace::RangeKind::kStep, .step = i});
+    builder.range(1, "nn.Module: Net", t, t + 500'000, {.kind = trace::RangeKind::kPhase});
+    if (longer) add(builder, t + 500'000, t + 500'000 + longer);
+    t += 600'000 + longer;
+  }
+  return test::AnalyzedRun(builder);
+}
+
+std::string knobs(const Finding& finding) {
+  std::string all;
+  for (const Advice& one : finding.advice) all += one.knob + "\n";
+  return all;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("step-outlier names the function that runs in the outlying steps, and advises about it") {
+  const test::AnalyzedRun run = seldom_longer(
+      2'000'000, [](test::TraceBuilder& builder, std::int64_t begin, std::int64_t end) {
+        for (std::int64_t at = begin + 50'000; at < end; at += 100'000)
+          builder.sample(1, "redraw (train.py:8);main (train.py:20)", at, 100);
+      });
+  const Finding& finding = run.finding("step-outlier");
+  REQUIRE(finding.status == Status::kFound);
+  CAPTURE(finding.claim);
+  CHECK(contains(finding.claim, "'redraw (train.py:8)', called from 'main (train.py:20)'"));
+  CHECK(contains(knobs(finding), "'redraw (train.py:8)'"));
+  for (const char* other : {"NCCL", "async_save", "gc.", "py-spy"})
+    CHECK(!contains(knobs(finding), other));
+}
+
+TEST_CASE("step-outlier without a name asks for one, and names nothing that did not run") {
+  const test::AnalyzedRun run =
+      seldom_longer(2'000'000, [](test::TraceBuilder&, std::int64_t, std::int64_t) {});
+  const Finding& finding = run.finding("step-outlier");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(contains(knobs(finding), "record_function"));
+  for (const char* other : {"NCCL", "async_save", "gc."}) CHECK(!contains(knobs(finding), other));
+}
+
+TEST_CASE("step-outlier advises prefetching where workers make batches, else workers") {
+  const auto slow_batch = [](test::TraceBuilder& builder, std::int64_t begin, std::int64_t end) {
+    builder.range(1, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", begin, end,
+                  {.kind = trace::RangeKind::kInputWait, .batch = begin});
+    builder.range(1, "batch", begin, end, {.kind = trace::RangeKind::kBatch, .batch = begin});
+    builder.range(1, "samples", begin, end, {.kind = trace::RangeKind::kRead, .batch = begin});
+  };
+  const test::AnalyzedRun alone = seldom_longer(2'000'000, slow_batch);
+  const Finding& finding = alone.finding("step-outlier");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.sub_cause == "io_read");
+  CHECK(contains(knobs(finding), "num_workers=2"));
+  CHECK(!contains(knobs(finding), "prefetch_factor"));
+}
+
+TEST_CASE("step-outlier knows steps in which the program profiles itself") {
+  test::TraceBuilder builder;
+  builder.setting("torch.profiler", "30-34 with_stack");
+  std::int64_t t = 0;
+  for (int i = 0; i < 82; ++i) {
+    const std::int64_t length = i >= 30 && i < 34 ? 3'000'000 : 600'000;
+    builder.range(1, "step", t, t + length, {.kind = trace::RangeKind::kStep, .step = i});
+    builder.range(1, "nn.Module: Net", t, t + length, {.kind = trace::RangeKind::kPhase});
+    t += length;
+  }
+  const test::AnalyzedRun run(builder);
+  const Finding& finding = run.finding("step-outlier");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(contains(finding.claim, "torch.profiler"));
+  CHECK(contains(knobs(finding), "schedule("));
+  const auto said = std::ranges::find_if(run.analysis.doubts, [](const Doubt& doubt) {
+    return contains(doubt.text, "torch.profiler (with_stack) runs in 4 of 80 steady steps");
+  });
+  REQUIRE(said != run.analysis.doubts.end());
+  CHECK(said->severity == "doubt");
 }
 
 TEST_CASE("step-outlier names input when a batch is late") {

@@ -131,6 +131,37 @@ TEST_CASE("an exception in a callback of Keras is told as without the hook") {
   CHECK(ranges_of_kind(run.trace, kStep) == 4);
 }
 
+TEST_CASE("fit of Keras with several batches a call: a step is a call, and the trace says so") {
+  for (const std::string backend : {"tensorflow", "jax"}) {
+    CAPTURE(backend);
+    TemporaryFolder folder;
+    Recorded run;
+    Finished alone;
+    if (!run_both(folder, {"keras " + backend, {"keras_several", "4"}, backend}, run, alone))
+      continue;
+    REQUIRE(alone.status == 0);
+    // 2 epochs of 4, 4 and 2 batches.
+    CHECK(ranges_of_kind(run.trace, kStep) == 6);
+    CHECK(ranges_of_kind(run.trace, kPhase, "s.value='keras.Model.train_step'") == 6);
+    CHECK(settings(run, "name='keras.steps_per_execution' AND value='4'") == 1);
+  }
+}
+
+TEST_CASE("own loops over train_on_batch: a step is a call, and evaluate() has none") {
+  for (const std::string source : {"arrays", "tf_data"}) {
+    CAPTURE(source);
+    TemporaryFolder folder;
+    Recorded run;
+    Finished alone;
+    if (!run_both(folder, {"keras tensorflow", {"keras_on_batch", source}}, run, alone)) return;
+    REQUIRE(alone.status == 0);
+    CHECK(ranges_of_kind(run.trace, kStep) == 20);
+    CHECK(ranges_of_kind(run.trace, kPhase, "s.value='keras.Model.train_on_batch'") == 20);
+    CHECK(ranges_of_kind(run.trace, kPhase, "s.value='keras.Model.test_step' AND r.phase=6") == 20);
+    CHECK(report_of(run.trace)["steps"]["count"] == 20);
+  }
+}
+
 TEST_CASE("own loops of TensorFlow, compiled or not: a step is an update") {
   for (const std::string how : {"graph", "eager"}) {
     CAPTURE(how);
@@ -168,6 +199,28 @@ TEST_CASE(
     CHECK(report["steps"]["count"] == 30);
     check_advice(report, "PyTorch");
   }
+}
+
+TEST_CASE("JAX without a loader: compiled calls that steps do without are evaluation") {
+  TemporaryFolder folder;
+  Recorded run;
+  Finished alone;
+  if (!run_both(folder, {"jax", {"jax_evaluates"}}, run, alone)) return;
+  REQUIRE(alone.status == 0);
+  CHECK(ranges_of_kind(run.trace, kStep) == 30);
+  const auto calls_within = [&](const std::string& function, const std::string& where) {
+    return number(run.trace,
+                  "SELECT count(DISTINCT i.rowid) FROM NVTX_EVENTS i JOIN StringIds a ON "
+                  "a.id=i.textId AND a.value='jit(" +
+                      function +
+                      ")' JOIN NVTX_EVENTS o ON o.globalTid=i.globalTid AND o.start<=i.start AND "
+                      "o.end>=i.end JOIN HEADWAY_RANGE r ON r.rangeRow=o.rowid WHERE " +
+                      where);
+  };
+  CHECK(calls_within("validated", "r.phase=6") == 60);
+  CHECK(calls_within("validated", "r.kind=1") == 0);
+  CHECK(calls_within("prepared", "r.kind=1") == 30);
+  CHECK(calls_within("step", "r.kind=1") == 30);
 }
 
 TEST_CASE("JAX computes while the program fetches: only a fetch that outlasts it is a wait") {

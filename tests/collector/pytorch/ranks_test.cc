@@ -63,6 +63,9 @@ TEST_CASE("the rank whose optimizer is slow is named, with the optimizer") {
   CHECK(straggler["sub_cause"] == "compute");
   CHECK(straggler["claim"].get<std::string>().starts_with("Rank 1 "));
   CHECK(straggler["claim"].get<std::string>().find("optimizer") != std::string::npos);
+  // Its reason contradicts nothing that the finding says.
+  CHECK(straggler["cannot_predict"].get<std::string>().find("fewer than two ranks have any") !=
+        std::string::npos);
 }
 
 TEST_CASE("communication is recorded without a trace in the program's results") {

@@ -228,6 +228,53 @@ TEST_CASE("a loop that reads one batch ahead has its last step in each epoch, to
   CHECK(ranges_of_kind(run.trace, kPhase, "s.value='evaluation batch'") == 4);
 }
 
+TEST_CASE("an evaluation whose loader reads ahead with gradients on is time between steps") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"evaluates_ahead"});
+  Recorded run = record(folder, command, {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == run_alone(command).out);
+  CHECK(ranges_of_kind(run.trace, kStep) == 50);
+  // 10 batches of 5 ms between two times 10 steps.
+  const nlohmann::json between = report_of(run.trace)["partition"][0]["between_steps"];
+  CHECK(between["evaluation"] > 2'000'000);
+}
+
+TEST_CASE(
+    "the program's own profiler sees what it sees without the hook, and the trace says when") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"profiled"});
+  Recorded run = record(folder, command, {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == run_alone(command).out);
+  CHECK(number(run.trace, "SELECT count(*) FROM HEADWAY_SETTING WHERE name LIKE 'pytorch.off.%'") ==
+        0);
+  CHECK(number(run.trace,
+               "SELECT count(*) FROM HEADWAY_SETTING WHERE name = 'torch.profiler' AND value = "
+               "'29-40 with_stack'") == 1);
+  CHECK(ranges_of_kind(run.trace, 0, "s.value='torch.profiler: stop'") == 1);
+}
+
+TEST_CASE("advice for samples in memory is to take whole batches, not to keep them in memory") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  Recorded run = record(folder, pytorch_program({"in_memory"}), {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  const nlohmann::json report = report_of(run.trace);
+  bool said = false;
+  for (const nlohmann::json& finding : report["findings"]) {
+    for (const nlohmann::json& advice : finding["advice"]) {
+      const std::string knob = advice["knob"];
+      CHECK(knob.find("TensorDataset") == std::string::npos);
+      CHECK(knob.find("pin_memory") == std::string::npos);
+      said |= knob.find("BatchSampler") != std::string::npos;
+    }
+  }
+  CHECK(said);
+}
+
 TEST_CASE("without a loader, what lies between eval() and train() is evaluation and in no step") {
   HEADWAY_NEEDS_TORCH();
   TemporaryFolder folder;
