@@ -72,6 +72,8 @@ struct Value {
   Initial initial;
   PartOfWhole part = {};
   bool copies_parameter = false;  ///< starts as what it is `like`: a master copy
+  /// Of a parameter: each rank has the gradient of its own tokens only, and the sum of all counts (sequence parallelism).
+  bool sum_over_ranks = false;
   bool is_filter = false;         ///< of a convolution: its extents are OIHW, not NHWC
   /// Images are NCHW (the order of `shape`, too); a filter is of convolutions of such images.
   bool channels_first = false;
@@ -138,10 +140,22 @@ struct SwapAttributes {
 /// What ranks that share a model's layer exchange of a tensor (comm/model_exchanges.h).
 enum class ExchangeKind : std::uint8_t {
   kAllToAll,  ///< the n-th equal part goes to the n-th rank, whose part for this one comes in its place
+  kNothing,   ///< every rank has it; the gradients of all ranks are added up
+  kSum,       ///< over the ranks; all have the same gradient
+  kGather,    ///< equal parts of all ranks, in their order; of the sum of all gradients each rank gets its part
+  kJoin,      ///< the same, and the ranks do the same with it: each has the gradient of its part already
+  kScatterSum,  ///< over the ranks; only the rank's own part is valid, which kOwnPart takes; its gradient is of all parts
+  kOwnPart,     ///< of what every rank has, without a word to others; the gradients of all parts come together
 };
+/// Whether ranks send each other anything for it on the way forward.
+constexpr bool is_collective(ExchangeKind kind) {
+  return kind != ExchangeKind::kNothing && kind != ExchangeKind::kOwnPart;
+}
 struct ExchangeAttributes {
   ExchangeKind kind = ExchangeKind::kAllToAll;
   std::int64_t layer = -1;  ///< of experts that it brings tokens to or from; -1: none
+  std::int64_t ranks = 1;   ///< of kinds with parts
+  std::int64_t rank = 0;
 };
 /// A router's choice (kernels/experts/op.h).
 struct RouteAttributes {

@@ -20,6 +20,13 @@ struct ExpertOptions {
   /// By layer and expert: what the router favours it by; empty: all alike.
   std::function<std::vector<float>(std::int64_t layer)> favour = {};
 };
+/// Ranks that share each block (Shoeybi et al. 2019): each has some of the heads, and of the columns of the wide layer.
+struct TensorParallelOptions {
+  std::int64_t ranks = 1;  ///< divides heads
+  std::int64_t rank = 0;
+  /// What is between the shared products is shared by tokens (Korthikanti et al. 2022); then ranks divides batch * length.
+  bool by_tokens = false;
+};
 /// The number of the layer of experts that an op between the two exchanges of one belongs to; -1: none.
 std::int64_t expert_layer_of(std::string_view name);
 
@@ -38,7 +45,8 @@ struct TransformerOptions {
   int vocabulary = 256;
   float dropout = 0.1F;
   bool training = true;  ///< false: no dropout
-  ExpertOptions experts = {};
+  ExpertOptions experts = {};          ///< excludes tensor parallelism
+  TensorParallelOptions tensor = {};
 };
 
 /// `images` are the tokens [batch·length], `labels` the tokens after them. Every fusible part is

@@ -57,8 +57,8 @@ ValueId sub(Graph& graph, const std::string& name, ValueId a, ValueId b);
 ValueId mul(Graph& graph, const std::string& name, ValueId a, ValueId b);
 ValueId scale(Graph& graph, const std::string& name, ValueId x, float factor);
 ValueId gelu(Graph& graph, const std::string& name, ValueId x);
-/// The elements that survive are scaled by 1 / (1 - rate); others every step.
-ValueId dropout(Graph& graph, const std::string& name, ValueId x, float rate);
+/// The elements that survive are scaled by 1 / (1 - rate); others every step, and in each part of what ranks share.
+ValueId dropout(Graph& graph, const std::string& name, ValueId x, float rate, int part = 0);
 ValueId rsqrt(Graph& graph, const std::string& name, ValueId x, float epsilon);
 /// x [N,C] -> [N,1].
 ValueId row_mean(Graph& graph, const std::string& name, ValueId x);
@@ -102,7 +102,7 @@ Routed route(Graph& graph, const std::string& name, ValueId probabilities,
 /// x [tokens, C] -> [experts·capacity, C]; and back, each row times its gate.
 ValueId dispatch(Graph& graph, const std::string& name, ValueId x, const Routed& routed);
 ValueId combine(Graph& graph, const std::string& name, ValueId table, const Routed& routed);
-/// A tensor of the same shape, exchanged with the ranks that share the layer.
+/// x [N,C], exchanged with the ranks that share the layer: of the same shape, or with the rows of all ranks or of one.
 ValueId exchange(Graph& graph, const std::string& name, ValueId x, const ExchangeAttributes& by);
 /// Maps [N,H,W,A·columns] of any H, W and A -> [N·sum of H·W·A, columns]: of each image the rows of all
 /// maps, in order.

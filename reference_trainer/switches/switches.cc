@@ -598,6 +598,17 @@ std::vector<Switch> make_switches() {
             "tokens.",
             "expert-imbalance, comm-exposed"},
            &S::expert_parallel),
+      flag({"tensor_parallel", kRanks,
+            "Devices host and sim: all ranks share each block of the transformer, its heads and the "
+            "columns of its wide layer (Megatron). All work on one batch; two all-reduces of "
+            "activations a block and direction are on the critical path.",
+            "comm-exposed, comm-slow-link"},
+           &S::tensor_parallel),
+      flag({"sequence_parallel", kRanks,
+            "With tensor parallelism: norms, dropout and sums between the shared products are "
+            "dealt out by tokens; reduce-scatters and all-gathers take the place of all-reduces.",
+            "comm-exposed, comm-slow-link"},
+           &S::sequence_parallel),
       integer({"ranks_per_node", kRanks, "Ranks per node; they share its network."},
               &S::ranks_per_node, 1, 1024),
       number({"node_gb_per_s", kRanks, "Emulated link of a rank to the others of its node.",

@@ -66,6 +66,7 @@ Model transformer(const Settings& s, bool training, int rank) {
   options.experts.capacity = capacity_of(s);
   if (s.expert_parallel) options.experts.ranks = s.ranks;
   options.experts.rank = rank;
+  if (s.tensor_parallel) options.tensor = {s.ranks, rank, s.sequence_parallel};
   if (s.router_imbalance > 1)
     options.experts.favour = [load = ExpertLoad(s)](std::int64_t layer) {
       return load.favour(layer);

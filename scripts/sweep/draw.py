@@ -26,6 +26,7 @@ NOT_DRAWN = {
     "pause_every": "-1: the drawn world's", "pause_ms": "the drawn world's",
     "storage": "the drawn world's",
     **dict.fromkeys(("shard_mb", "shard_read", "shard_split", "host_memory_gb"), "shards of scripts/storage_study.py; here a batch's part is one request"),
+    **dict.fromkeys(("tensor_parallel", "sequence_parallel"), "shares one batch: no change of a run of data parallelism"),
     **dict.fromkeys(("experts", "expert_choices", "expert_capacity", "expert_parallel", "router_imbalance"),
                     "not yet: even-experts is measured by tests of simulated traces and the table of systems alone"),
     "split_k": "off; on is a change where products leave multiprocessors without work",

@@ -126,10 +126,10 @@ Scenario computing(const Predictor& predictor, double power, TimePerByte per_byt
   for (const Collective& one : trace.collectives)
     if (one.op.valid() && is_point_to_point(trace.strings[one.kind]))
       editor.scale_message(one, kTimes, take);
-  // So do tokens to experts and back, and rows of shared tables.
+  // So do tokens to experts and back, rows of shared tables, and the activations of shared layers.
   const auto least = static_cast<double>(shortest_kernel(ops).ns);
   for (const Transfer& one : transfers_of(predictor))
-    if (one.kind == "alltoall") {
+    if (one.kind == "alltoall" || one.of_layer) {
       const double start = std::min(one.ns, least);
       editor.set_transfer(one.op, {std::llround(start + kTimes * (one.ns - start))}, true);
     }
