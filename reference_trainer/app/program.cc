@@ -32,6 +32,7 @@
 #include "reference_trainer/nvtx/emitter.h"
 #include "reference_trainer/oracle/oracle.h"
 #include "reference_trainer/train/build_model.h"
+#include "reference_trainer/train/generation.h"
 #include "reference_trainer/train/inference.h"
 #include "reference_trainer/train/trainer.h"
 
@@ -166,12 +167,25 @@ RunResult with_ranks(CommBackend* backend, const std::function<RunResult()>& wor
   }
 }
 
+void check_generation_settings(const Settings& s) {
+  if (s.model != ModelKind::kTransformer)
+    fail_usage("generate: only the transformer continues texts. Use --model transformer.");
+  if (s.generate >= s.sequence)
+    fail_usage("generate: --sequence {} leaves no prompt before {} tokens. Use a larger one.",
+               s.sequence, s.generate);
+  if (s.device == DeviceKind::kCuda)
+    fail_usage("generate: GPUs have no kernels for it yet. Use --device host or sim.");
+  if (s.window > 0 || s.experts > 0 || s.infer_precision == InferPrecision::kInt8)
+    fail_usage("generate: leave --window 0, --experts 0, and --infer-precision without int8.");
+}
+
 void check_inference_settings(const Settings& s) {
   if (s.ranks > 1 || s.pipeline != PipelineSchedule::kOff || s.shard_parameters)
     fail_usage(
         "mode: inference runs on one rank. Remove --ranks, --pipeline and --shard-parameters.");
   if (s.accumulate > 1)
     fail_usage("mode: inference has no gradients to add up. Remove --accumulate.");
+  if (s.generate > 0) check_generation_settings(s);
   if (s.channels_first &&
       (s.fold_bn || s.fused_epilogue || s.infer_precision == InferPrecision::kInt8))
     fail_usage(
@@ -189,6 +203,8 @@ void check_device_settings(const Settings& s) {
         "comm: emulated links slow down what goes through host memory, not NCCL. Use --comm shm or "
         "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");
   if (s.mode == RunMode::kInfer) check_inference_settings(s);
+  if (s.mode == RunMode::kTrain && s.generate > 0)
+    fail_usage("generate: a training makes no text. Use --mode infer.");
   if (s.mode == RunMode::kTrain && !s.checkpoint.empty() && s.device == DeviceKind::kSim)
     fail_usage("checkpoint: a simulated device computes no parameters to write. Remove it.");
   if (s.recompute && s.model != ModelKind::kTransformer)
@@ -221,6 +237,10 @@ RunResult infer_for_real(const CommandLine& command, const DataSetup& data, Prog
   } else {
     parameters = initial_parameters(build_forward_model(settings, data.data(), false).graph,
                                     static_cast<std::uint64_t>(settings.seed));
+  }
+  if (settings.generate > 0 && !command.print_graph) {
+    Generation generation(settings, device, data.data(), parameters);
+    return generation.run(make_hooks(command, progress, generation.steps()));
   }
   Inference inference(settings, device, data.data(), std::move(parameters));
   if (command.print_graph) {

@@ -13,6 +13,7 @@
 #include "kernels/attention/op.h"
 #include "kernels/batch_norm/op.h"
 #include "kernels/box_match/op.h"
+#include "kernels/decode/op.h"
 #include "kernels/experts/op.h"
 #include "kernels/lstm/op.h"
 #include "kernels/max_pool/op.h"
@@ -78,7 +79,7 @@ struct Value {
   /// Images are NCHW (the order of `shape`, too); a filter is of convolutions of such images.
   bool channels_first = false;
 
-  /// Of a parameter that nothing updates: the format that it is kept in.
+  /// Of a parameter that nothing updates, and of a cache: the format that it is kept in.
   kernels::NumberFormat stored = kernels::NumberFormat::kFloat32;
 
   std::int64_t bytes() const { return shape.elements() * size_of(type); }
@@ -165,6 +166,11 @@ struct RouteAttributes {
   std::int64_t ranks = 1;
   std::shared_ptr<const std::vector<float>> favour = {};  ///< by expert; null: all alike
 };
+/// Of what makes one token after another.
+struct DecodeAttributes {
+  kernels::DecodeShape shape = {};
+  std::int64_t position = -1;  ///< of rows that are taken of each sequence; -1: LaunchArguments::position
+};
 struct LstmAttributes {
   kernels::LstmShape shape;
   bool persistent = true;        ///< one kernel for all time steps
@@ -200,7 +206,7 @@ using Attributes =
                  QuantiseAttributes, RowAttributes, kernels::RowProgram, EmbeddingAttributes,
                  LayerNormAttributes, kernels::AttentionShape, kernels::BatchedMatmul,
                  kernels::MaxPoolShape, kernels::MultiboxShape, BoxMatchAttributes, RollAttributes,
-                 SwapAttributes, ExchangeAttributes, RouteAttributes, LstmAttributes,
+                 SwapAttributes, ExchangeAttributes, RouteAttributes, DecodeAttributes, LstmAttributes,
                  OptimizerAttributes>;
 
 struct OpDefinition;  // op_definition.h

@@ -11,10 +11,17 @@
 namespace headway::trainer {
 namespace {
 
+/// Tokens that a graph goes over, of each sequence.
+std::int64_t length_of(const TransformerOptions& o) {
+  if (o.part == TransformerPart::kToken) return 1;
+  const bool prompt = o.part == TransformerPart::kPrompt || o.part == TransformerPart::kStore;
+  return prompt ? o.prompt : o.length;
+}
+
 ValueId tokens(Graph& graph, const std::string& name, const TransformerOptions& o) {
   Value value;
   value.name = name;
-  value.shape = {o.batch * o.length};
+  value.shape = {o.batch * length_of(o)};
   value.type = DataType::kInt32;
   value.role = Role::kInput;
   return graph.add_value(std::move(value));
@@ -135,13 +142,26 @@ class SharedProducts {
   const TensorParallelOptions by_;
 };
 
+/// Of whole sequences, of a prompt that is kept, or of one token by what was kept.
+ValueId attend(Graph& graph, const TransformerOptions& o, const std::string& name, ValueId qkv,
+               const kernels::AttentionShape& shape) {
+  const kernels::DecodeShape kept{o.batch, o.heads, shape.depth, o.length};
+  if (o.part == TransformerPart::kToken)
+    return ops::cached_attention(graph, name, qkv, ops::key_value_cache(graph, name, kept));
+  const ValueId y = ops::attention(graph, name, qkv, shape);
+  if (o.part == TransformerPart::kPrompt)
+    ops::fill_cache(graph, name + ".keep", qkv, ops::key_value_cache(graph, name, kept));
+  return y;
+}
+
 ValueId block(Graph& graph, const TransformerOptions& o, std::int64_t number, ValueId x) {
   const std::string name = fmt::format("block{}", number);
   // Branches that feed the residual stream start smaller the deeper the network (GPT-2).
   const float gain = 1 / std::sqrt(2.0F * static_cast<float>(o.layers));
   SharedProducts shared(graph, o);
-  kernels::AttentionShape shape{
-      o.batch, o.length, o.heads / o.tensor.ranks, o.features / o.heads, o.length, 0};
+  const std::int64_t length = length_of(o);
+  kernels::AttentionShape shape{o.batch,  length, o.heads / o.tensor.ranks, o.features / o.heads,
+                                length, 0};
   if (o.window > 0) {
     shape.window = o.window;
     shape.shift = number % 2 == 1 && o.window < o.length ? o.window / 2 : 0;
@@ -149,7 +169,7 @@ ValueId block(Graph& graph, const TransformerOptions& o, std::int64_t number, Va
   ValueId y = shared.layer_norm(name + ".ln1", x);
   y = shared.enter(name + ".qkv.enter", y);
   y = shared.by_columns(name + ".qkv", y, 3 * o.features, 3);
-  y = ops::attention(graph, name + ".attention", y, shape);
+  y = attend(graph, o, name + ".attention", y, shape);
   y = shared.by_rows(name + ".proj", y, o.features, gain);
   x = residual(graph, name + ".attention", o, x, y);
   y = shared.layer_norm(name + ".ln2", x);
@@ -162,6 +182,46 @@ ValueId block(Graph& graph, const TransformerOptions& o, std::int64_t number, Va
     y = shared.by_rows(name + ".fc2", y, o.features, gain);
   }
   return residual(graph, name + ".mlp", o, x, y);
+}
+
+/// From what tokens are embedded as to what the next ones may be.
+ValueId logits(Graph& graph, const TransformerOptions& o, ValueId x) {
+  SharedProducts shared(graph, o);
+  x = shared.own_rows("embedding.rows", x);
+  for (std::int64_t i = 0; i < o.layers; ++i) x = block(graph, o, i, x);
+  if (o.part == TransformerPart::kPrompt || o.part == TransformerPart::kAgain)
+    x = ops::rows_at(graph, "last", x, o.batch,
+                     o.part == TransformerPart::kPrompt ? o.prompt - 1 : -1);
+  x = shared.layer_norm("ln", x);
+  x = shared.all_rows("head.enter", x);
+  return ops::matmul(graph, "head", x, o.vocabulary);
+}
+
+/// No loss: the next token of each sequence is what the host reads.
+Model build_part(const TransformerOptions& o) {
+  HEADWAY_INVARIANT(o.prompt > 0 && o.prompt < o.length);
+  Model model;
+  Graph& graph = model.graph;
+  const bool from_prompt = o.part == TransformerPart::kPrompt || o.part == TransformerPart::kStore;
+  if (from_prompt) {
+    model.images = tokens(graph, "tokens", o);
+    model.labels = tokens(graph, "labels", o);
+  }
+  const bool again = o.part == TransformerPart::kAgain || o.part == TransformerPart::kStore;
+  const ValueId all =
+      again ? ops::token_state(graph, kAllTokens, o.batch * o.length) : ValueId::none();
+  if (o.part == TransformerPart::kStore) {
+    ops::store_tokens(graph, "prompt", model.images, all, o.batch);
+    return model;
+  }
+  const ValueId next = ops::token_state(graph, kNextTokens, o.batch);
+  const ValueId x =
+      o.part == TransformerPart::kToken
+          ? ops::embedding_at(graph, "embedding", next, o.vocabulary, o.features, o.length)
+          : ops::embedding(graph, "embedding", again ? all : model.images, o.vocabulary, o.features,
+                           length_of(o), true, o.length);
+  ops::largest(graph, "next", logits(graph, o, x), next, all);
+  return model;
 }
 
 }  // namespace
@@ -179,19 +239,14 @@ Model build_transformer(const TransformerOptions& o) {
   HEADWAY_INVARIANT(o.features % o.heads == 0);
   HEADWAY_INVARIANT(o.heads % o.tensor.ranks == 0);
   HEADWAY_INVARIANT(o.window == 0 || o.length % o.window == 0);
+  if (o.part != TransformerPart::kWhole) return build_part(o);
   Model model;
   Graph& graph = model.graph;
   model.images = tokens(graph, "tokens", o);
   model.labels = tokens(graph, "labels", o);
-  ValueId x =
+  const ValueId x =
       ops::embedding(graph, "embedding", model.images, o.vocabulary, o.features, o.length, true);
-  SharedProducts shared(graph, o);
-  x = shared.own_rows("embedding.rows", x);
-  for (std::int64_t i = 0; i < o.layers; ++i) x = block(graph, o, i, x);
-  x = shared.layer_norm("ln", x);
-  x = shared.all_rows("head.enter", x);
-  x = ops::matmul(graph, "head", x, o.vocabulary);
-  model.figures = ops::cross_entropy(graph, "loss", x, model.labels);
+  model.figures = ops::cross_entropy(graph, "loss", logits(graph, o, x), model.labels);
   return model;
 }
 

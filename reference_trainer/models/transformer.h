@@ -27,6 +27,14 @@ struct TensorParallelOptions {
   /// What is between the shared products is shared by tokens (Korthikanti et al. 2022); then ranks divides batch * length.
   bool by_tokens = false;
 };
+/// What of a model that makes one token after another a graph is.
+enum class TransformerPart : std::uint8_t {
+  kWhole,   ///< all tokens of a batch, with a loss
+  kPrompt,  ///< the tokens of prompts, whose keys and values are kept; the next token of each
+  kStore,   ///< prompts, nothing computed
+  kToken,   ///< one token of each sequence, by the keys and values of those before it
+  kAgain,   ///< all tokens so far again, for the one after them
+};
 /// The number of the layer of experts that an op between the two exchanges of one belongs to; -1: none.
 std::int64_t expert_layer_of(std::string_view name);
 
@@ -47,10 +55,16 @@ struct TransformerOptions {
   bool training = true;  ///< false: no dropout
   ExpertOptions experts = {};          ///< excludes tensor parallelism
   TensorParallelOptions tensor = {};
+  TransformerPart part = TransformerPart::kWhole;
+  std::int64_t prompt = 0;  ///< of other parts: tokens of a prompt, below length
 };
 
 /// `images` are the tokens [batch·length], `labels` the tokens after them. Every fusible part is
 /// built of elementwise ops and plain products; passes join them.
 Model build_transformer(const TransformerOptions& options);
+
+/// The states of parts other than kWhole: the last token of each sequence, and all of them.
+constexpr const char* kNextTokens = "next tokens";
+constexpr const char* kAllTokens = "all tokens";
 
 }  // namespace headway::trainer

@@ -18,7 +18,8 @@ constexpr std::array kAllowed = {
     &ops::kLinear,       &ops::kLinearBackwardData,    &ops::kLinearBackwardWeights,
     &ops::kMatmul,       &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul,
     &ops::kAttention,    &ops::kAttentionBackward,     &ops::kLstm,
-    &ops::kLstmBackward, &ops::kConv2dFused,           &ops::kLinearFused};
+    &ops::kLstmBackward, &ops::kConv2dFused,           &ops::kLinearFused,
+    &ops::kCachedAttention};
 /// What loses too much: sums over many elements, exponentials, and what becomes the loss.
 constexpr std::array kDenied = {&ops::kLogSoftmax,
                                 &ops::kLogSoftmaxBackward,

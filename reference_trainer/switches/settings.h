@@ -68,6 +68,8 @@ struct Settings {
   bool fold_bn = true;
   bool fused_epilogue = true;
   Calibration calibration = Calibration::kEntropy;
+  std::int64_t generate = 0;  ///< tokens of each sequence; 0: none
+  bool kv_cache = true;
   std::int64_t calibration_samples = 256;
   double calibration_percentile = 99.99;
   // data

@@ -37,6 +37,9 @@ bool is_ssd(const Settings& s) {
 bool infers(const Settings& s) {
   return s.mode == RunMode::kInfer;
 }
+bool generates(const Settings& s) {
+  return s.generate > 0;
+}
 bool has_convolutions(const Settings& s) {
   return s.model == ModelKind::kResnet || s.model == ModelKind::kSsd;
 }
@@ -281,6 +284,16 @@ std::vector<Switch> make_switches() {
       integer({"train_steps", kInference,
                "Steps to train before inference where checkpoint names no file."},
               &S::train_steps, 0, 1000000, "random parameters"),
+      integer({"generate", kInference,
+               "Inference with a transformer: tokens that each sequence gets after its prompt, one a "
+               "step; the prompt has the other tokens of --sequence."},
+              &S::generate, 0, 1048576, "none, whole batches run forward"),
+      flag({"kv_cache", kInference,
+            "Generated tokens: keep keys and values of earlier tokens, or compute all tokens again "
+            "for each new one.",
+            {},
+            try_values({"on"}, generates)},
+           &S::kv_cache),
       flag({"fold_bn", kInference,
             "Inference: multiply what batch norm does into the weights and the bias of the "
             "convolution before it.",

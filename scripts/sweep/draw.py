@@ -22,7 +22,7 @@ NOT_DRAWN = {
     "module_loading": "needs load_code_ms", "load_code_ms": "an emulation of code that a simulated program has not",
     "world": "an option of the sweep", "device_schedule": "of the host device's waiting, not of a GPU's",
     **dict.fromkeys(("mode", "infer_precision", "checkpoint", "train_steps", "calibrate_by", "calibrate_percentile", "calibrate_samples", "fold_bn",
-                     "fused_epilogue"), "of inference: the sweep trains"),
+                     "fused_epilogue", "generate", "kv_cache"), "of inference: the sweep trains"),
     "pause_every": "-1: the drawn world's", "pause_ms": "the drawn world's",
     "storage": "the drawn world's",
     **dict.fromkeys(("shard_mb", "shard_read", "shard_split", "host_memory_gb"), "shards of scripts/storage_study.py; here a batch's part is one request"),
