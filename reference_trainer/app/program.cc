@@ -104,6 +104,16 @@ std::string beside_fp32(const Settings& settings, const RunResult& result) {
                      format_percent(result.plain_evaluation->accuracy));
 }
 
+/// Tokens are bytes. What follows the first prompt.
+std::string first_text(const Settings& settings, const RunResult& result) {
+  std::string text;
+  for (const std::vector<std::int32_t>& step : result.tokens) {
+    if (text.size() == static_cast<std::size_t>(settings.generate)) break;
+    text += static_cast<char>(step.front());
+  }
+  return text;
+}
+
 void print_summary(const Settings& settings, const RunResult& result) {
   fmt::print("{} steps{}, {:.1f} {}/s, median step {}, waiting for input {}\n", result.steps.size(),
              result.interrupted ? " (interrupted)" : "", result.images_per_second(),
@@ -114,6 +124,8 @@ void print_summary(const Settings& settings, const RunResult& result) {
     fmt::print("{}: loss {:.3f}, accuracy {} (mean of the last tenth)\n",
                settings.mode == RunMode::kInfer ? "inference" : "training", *loss,
                format_percent(static_cast<double>(*result.final_accuracy())));
+  if (!result.tokens.empty())
+    fmt::print("text: {}\n", escape_terminal(first_text(settings, result)));
   if (result.evaluation)
     fmt::print("test: loss {:.3f}, accuracy {} on {} {}{}\n", result.evaluation->loss,
                format_percent(result.evaluation->accuracy), result.evaluation->images,

@@ -268,6 +268,7 @@ float learning_rate_of(const Settings& s) {
 }
 
 const char* samples_word(const Settings& s) {
+  if (s.generate > 0) return "tokens";
   return trains_on_images(s) ? "images" : "sequences";
 }
 

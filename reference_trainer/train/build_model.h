@@ -39,7 +39,7 @@ Model build_training_model(const Settings& settings, const TrainingData& data,
 OptimizerKind optimizer_of(const Settings& settings);
 /// 0 resolved: a rate that the optimizer trains the model well with.
 float learning_rate_of(const Settings& settings);
-/// What a sample is called: "images" or "sequences".
+/// What a sample is called: "images", "sequences" or, where text is generated, "tokens".
 const char* samples_word(const Settings& settings);
 
 }  // namespace headway::trainer
