@@ -131,7 +131,7 @@ TEST_CASE("ranks that share each layer have part of its memory and time, and mor
   const sim::SimulatedRun by_tokens = simulate(settings);
   CHECK(shared.recordings[0].memory_bytes < alone.recordings[0].memory_bytes / 2);
   CHECK(by_tokens.recordings[0].memory_bytes < shared.recordings[0].memory_bytes);
-  CHECK(shared.result.mean_step_s() < 0.6 * alone.result.mean_step_s());
+  CHECK(shared.result.mean_step_s() < 0.75 * alone.result.mean_step_s());
   CHECK(by_tokens.result.mean_step_s() < 0.95 * shared.result.mean_step_s());
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("activations of shared layers get no advice for gradients") {
     const auto exposed = std::ranges::find(recorded.analysis.findings, std::string_view("comm-exposed"),
                                            &Finding::rule);
     REQUIRE(exposed != recorded.analysis.findings.end());
-    CHECK(is_found(*exposed));
+    CHECK(exposed->status == Status::kFound);
     CHECK(exposed->sub_cause == "activations");
     for (const Advice& advice : exposed->advice)
       CHECK(advice.knob.find("compress") == std::string::npos);
