@@ -11,7 +11,7 @@ import re
 import sys
 import tempfile
 
-from validate_whatif import FAST, HOST, LARGE, RANKS, SIM, TEXT, TINY_TEXT, Runs, replace_section, validate
+from validate_whatif import FAST, HOST, LARGE, RANKS, SERVED, SIM, TEXT, TINY_TEXT, Runs, replace_section, validate
 
 ALL = "host, cuda, sim"
 SIM_ONLY = "sim"
@@ -49,6 +49,8 @@ MORE = {
                       "more-micro-batches"),
     "fewer micro batches": ([*PARALLEL, "--batch", "16", "--ranks", "4", "--pipeline", "1f1b", "--precision", "bf16"], ["--micro-batches", "16"],
                             ["--micro-batches", "8"], "fewer-micro-batches"),
+    "graph, tokens": ([*SERVED, "--model", "transformer", "--data", "generated", "--layers", "12", "--features", "1024", "--heads", "16", "--sequence", "1024", "--generate", "512",
+                       "--batch", "8", "--infer-precision", "bf16", "--launch-us", "5"], ["--cuda-graph", "off"], ["--cuda-graph", "on"], "cuda-graph"),
     "activations kept": ([*PARALLEL, "--layers", "6", "--batch", "8", "--precision", "bf16"], ["--recompute", "on"], ["--recompute", "off"], "keep-activations"),
 }
 
@@ -68,6 +70,7 @@ SYSTEMS = [
     ("Steps ahead", ALL, "host-sync", "one step ahead", "needs a host that is slower than the device, which are one here", NONE),
     ("CUDA graphs", ALL, "launch-bound", "graph, slow launches", "measured on a loaded machine only ([0066](../design/0066-graphs-gradients-names.md))",
      "2.5 µs and 1 ns a node a launch, 0.5 instead of 0.9 µs between kernels (NVIDIA, V100), 0.1 instead of 1.25 (H100, tests/data/h100)"),
+    ("CUDA graphs, text token by token", "host, sim", "launch-bound", "graph, tokens", "launches are emulated, as on sim", NONE),
     ("Larger batch", ALL, "launch-bound, low-occupancy, memory-headroom", "batch, launch-bound", "launches are emulated, as on sim", NONE),
     ("Caching allocator", ALL, "allocator", "memory, small batches", "accuracy.md: 45.4 → 22.0 ms, predicted 22.0", "about 50 µs an allocation (University of Virginia)"),
     ("Code loaded at the start", ALL, "module-load", "code loaded in steps", "the same on every device: emulated", NONE),

@@ -50,8 +50,7 @@ bool LayerExchanges::contains(const Trace& trace, const Collective& collective) 
   if (empty()) return false;
   const std::string_view kind = trace.strings[collective.kind];
   return (sums(kind) || kind == "allgather") &&
-         messages.contains(
-             {std::string(trace.strings[collective.communicator]), collective.bytes});
+         messages.contains({std::string(trace.strings[collective.communicator]), collective.bytes});
 }
 
 std::set<DeviceOpId> LayerExchanges::ops(const Trace& trace) const {

@@ -33,8 +33,7 @@ std::string main_kind(const RuleContext& context, const DevicePartition& device)
   std::map<std::uint32_t, std::uint32_t> group_of_op;
   for (const RankCollective& row : collectives.rows) group_of_op[row.op] = row.group;
   std::vector<DurationNs> time(collectives.groups.size());
-  const std::set<trace::DeviceOpId> of_layers =
-      find_layer_exchanges(context).ops(context.trace);
+  const std::set<trace::DeviceOpId> of_layers = find_layer_exchanges(context).ops(context.trace);
   DurationNs activations;
   DurationNs all;
   for (const Segment& segment : device.segments) {

@@ -19,7 +19,8 @@ struct GradientSyncOptions {
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   bool overlap = true;  ///< exchange a bucket as soon as it is full, not after the last gradient
   int micro_batches = 1;
-  bool sums = false;  ///< ranks have parts of one batch: gradients become sums over ranks, not means
+  bool sums =
+      false;  ///< ranks have parts of one batch: gradients become sums over ranks, not means
   std::optional<StreamId> stream = {};  ///< that it shares with other exchanges; none: its own
 };
 

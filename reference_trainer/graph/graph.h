@@ -75,7 +75,7 @@ struct Value {
   bool copies_parameter = false;  ///< starts as what it is `like`: a master copy
   /// Of a parameter: each rank has the gradient of its own tokens only, and the sum of all counts (sequence parallelism).
   bool sum_over_ranks = false;
-  bool is_filter = false;         ///< of a convolution: its extents are OIHW, not NHWC
+  bool is_filter = false;  ///< of a convolution: its extents are OIHW, not NHWC
   /// Images are NCHW (the order of `shape`, too); a filter is of convolutions of such images.
   bool channels_first = false;
 
@@ -141,12 +141,12 @@ struct SwapAttributes {
 /// What ranks that share a model's layer exchange of a tensor (comm/model_exchanges.h).
 enum class ExchangeKind : std::uint8_t {
   kAllToAll,  ///< the n-th equal part goes to the n-th rank, whose part for this one comes in its place
-  kNothing,   ///< every rank has it; the gradients of all ranks are added up
-  kSum,       ///< over the ranks; all have the same gradient
-  kGather,    ///< equal parts of all ranks, in their order; of the sum of all gradients each rank gets its part
-  kJoin,      ///< the same, and the ranks do the same with it: each has the gradient of its part already
+  kNothing,  ///< every rank has it; the gradients of all ranks are added up
+  kSum,      ///< over the ranks; all have the same gradient
+  kGather,  ///< equal parts of all ranks, in their order; of the sum of all gradients each rank gets its part
+  kJoin,  ///< the same, and the ranks do the same with it: each has the gradient of its part already
   kScatterSum,  ///< over the ranks; only the rank's own part is valid, which kOwnPart takes; its gradient is of all parts
-  kOwnPart,     ///< of what every rank has, without a word to others; the gradients of all parts come together
+  kOwnPart,  ///< of what every rank has, without a word to others; the gradients of all parts come together
 };
 /// Whether ranks send each other anything for it on the way forward.
 constexpr bool is_collective(ExchangeKind kind) {
@@ -169,7 +169,8 @@ struct RouteAttributes {
 /// Of what makes one token after another.
 struct DecodeAttributes {
   kernels::DecodeShape shape = {};
-  std::int64_t position = -1;  ///< of rows that are taken of each sequence; -1: LaunchArguments::position
+  std::int64_t position =
+      -1;  ///< of rows that are taken of each sequence; -1: LaunchArguments::position
 };
 struct LstmAttributes {
   kernels::LstmShape shape;
@@ -206,8 +207,8 @@ using Attributes =
                  QuantiseAttributes, RowAttributes, kernels::RowProgram, EmbeddingAttributes,
                  LayerNormAttributes, kernels::AttentionShape, kernels::BatchedMatmul,
                  kernels::MaxPoolShape, kernels::MultiboxShape, BoxMatchAttributes, RollAttributes,
-                 SwapAttributes, ExchangeAttributes, RouteAttributes, DecodeAttributes, LstmAttributes,
-                 OptimizerAttributes>;
+                 SwapAttributes, ExchangeAttributes, RouteAttributes, DecodeAttributes,
+                 LstmAttributes, OptimizerAttributes>;
 
 struct OpDefinition;  // op_definition.h
 

@@ -160,8 +160,8 @@ ValueId block(Graph& graph, const TransformerOptions& o, std::int64_t number, Va
   const float gain = 1 / std::sqrt(2.0F * static_cast<float>(o.layers));
   SharedProducts shared(graph, o);
   const std::int64_t length = length_of(o);
-  kernels::AttentionShape shape{o.batch,  length, o.heads / o.tensor.ranks, o.features / o.heads,
-                                length, 0};
+  kernels::AttentionShape shape{o.batch, length, o.heads / o.tensor.ranks, o.features / o.heads,
+                                length,  0};
   if (o.window > 0) {
     shape.window = o.window;
     shape.shift = number % 2 == 1 && o.window < o.length ? o.window / 2 : 0;

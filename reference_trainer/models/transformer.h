@@ -52,8 +52,8 @@ struct TransformerOptions {
   std::int64_t window = 0;  ///< 0: the whole sequence; else divides length
   int vocabulary = 256;
   float dropout = 0.1F;
-  bool training = true;  ///< false: no dropout
-  ExpertOptions experts = {};          ///< excludes tensor parallelism
+  bool training = true;        ///< false: no dropout
+  ExpertOptions experts = {};  ///< excludes tensor parallelism
   TensorParallelOptions tensor = {};
   TransformerPart part = TransformerPart::kWhole;
   std::int64_t prompt = 0;  ///< of other parts: tokens of a prompt, below length

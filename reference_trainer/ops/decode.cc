@@ -38,9 +38,8 @@ void add_in_place(Graph& graph, const OpDefinition& op, const std::string& name,
 
 }  // namespace
 
-const OpDefinition kCachedAttention{"cached_attention",
-                                    "qkv of one token, keys, values -> y; into the cache",
-                                    attention_work};
+const OpDefinition kCachedAttention{
+    "cached_attention", "qkv of one token, keys, values -> y; into the cache", attention_work};
 const OpDefinition kFillCache{"fill_cache", "qkv of a prompt -> keys, values", twice_first};
 const OpDefinition kStoreTokens{"store_tokens", "tokens of a prompt -> those of the sequence",
                                 twice_first};

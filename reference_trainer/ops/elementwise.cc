@@ -217,8 +217,8 @@ ValueId gelu(Graph& graph, const std::string& name, ValueId x) {
 }
 
 ValueId dropout(Graph& graph, const std::string& name, ValueId x, float rate, int part) {
-  const auto key = static_cast<std::uint32_t>(graph.node_count()) +
-                   (static_cast<std::uint32_t>(part) << 20U);
+  const auto key =
+      static_cast<std::uint32_t>(graph.node_count()) + (static_cast<std::uint32_t>(part) << 20U);
   return row_op(graph, kDropout, name, {x}, graph.value(x).shape, {RowOp::kDropout, rate, key, {}});
 }
 

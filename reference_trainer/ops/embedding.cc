@@ -40,8 +40,7 @@ kernels::EmbeddingShape embedding_shape(const Graph& graph, const Node& node, Va
 }
 
 ValueId embedding(Graph& graph, const std::string& name, ValueId tokens, std::int64_t entries,
-                  std::int64_t columns, std::int64_t length, bool positions,
-                  std::int64_t places) {
+                  std::int64_t columns, std::int64_t length, bool positions, std::int64_t places) {
   const Initial initial{Initial::Kind::kNormal, 0.02F};
   std::vector<ValueId> inputs = {
       tokens, add_parameter(graph, name + ".weight", {entries, columns}, initial)};

@@ -58,7 +58,6 @@ void differentiate_combine(Gradients& gradients, NodeId id) {
   gradients.accumulate(id, gates, outputs[1]);
 }
 
-
 }  // namespace
 
 const OpDefinition kRoute{"route", "probabilities -> places of each token, gates", move_work,

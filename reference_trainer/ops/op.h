@@ -132,8 +132,7 @@ ValueId rows_at(Graph& graph, const std::string& name, ValueId x, std::int64_t b
                 std::int64_t position);
 /// The likeliest tokens of logits [batch, entries] to `next` [batch] and, where it is given, to the place in `sequence` after
 /// the launch's position.
-void largest(Graph& graph, const std::string& name, ValueId logits, ValueId next,
-             ValueId sequence);
+void largest(Graph& graph, const std::string& name, ValueId logits, ValueId next, ValueId sequence);
 /// Maps [N,H,W,A·columns] of any H, W and A -> [N·sum of H·W·A, columns]: of each image the rows of all
 /// maps, in order.
 ValueId join_maps(Graph& graph, const std::string& name, std::vector<ValueId> maps,

@@ -284,11 +284,13 @@ std::vector<Switch> make_switches() {
       integer({"train_steps", kInference,
                "Steps to train before inference where checkpoint names no file."},
               &S::train_steps, 0, 1000000, "random parameters"),
-      integer({"generate", kInference,
-               "Inference with a transformer: tokens that each sequence gets after its prompt, one a "
-               "step; the prompt has the other tokens of --sequence."},
-              &S::generate, 0, 1048576, "none, whole batches run forward"),
-      flag({"kv_cache", kInference,
+      integer(
+          {"generate", kInference,
+           "Inference with a transformer: tokens that each sequence gets after its prompt, one a "
+           "step; the prompt has the other tokens of --sequence."},
+          &S::generate, 0, 1048576, "none, whole batches run forward"),
+      flag({"kv_cache",
+            kInference,
             "Generated tokens: keep keys and values of earlier tokens, or compute all tokens again "
             "for each new one.",
             {},
@@ -611,12 +613,13 @@ std::vector<Switch> make_switches() {
             "tokens.",
             "expert-imbalance, comm-exposed"},
            &S::expert_parallel),
-      flag({"tensor_parallel", kRanks,
-            "Devices host and sim: all ranks share each block of the transformer, its heads and the "
-            "columns of its wide layer (Megatron). All work on one batch; two all-reduces of "
-            "activations a block and direction are on the critical path.",
-            "comm-exposed, comm-slow-link"},
-           &S::tensor_parallel),
+      flag(
+          {"tensor_parallel", kRanks,
+           "Devices host and sim: all ranks share each block of the transformer, its heads and the "
+           "columns of its wide layer (Megatron). All work on one batch; two all-reduces of "
+           "activations a block and direction are on the critical path.",
+           "comm-exposed, comm-slow-link"},
+          &S::tensor_parallel),
       flag({"sequence_parallel", kRanks,
             "With tensor parallelism: norms, dropout and sums between the shared products are "
             "dealt out by tokens; reduce-scatters and all-gathers take the place of all-reduces.",

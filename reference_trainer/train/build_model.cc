@@ -158,8 +158,8 @@ Precision precision_around(InferPrecision precision) {
 void store_parameters(Graph& graph, kernels::NumberFormat format) {
   for (std::size_t i = 0; i < graph.value_count(); ++i) {
     Value& value = graph.value(ValueId::from(i));
-    if ((value.role == Role::kParameter || value.role == Role::kState) && value.type == DataType::kFloat32 &&
-        value.shape.rank() >= 2)
+    if ((value.role == Role::kParameter || value.role == Role::kState) &&
+        value.type == DataType::kFloat32 && value.shape.rank() >= 2)
       value.stored = format;
   }
 }

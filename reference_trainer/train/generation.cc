@@ -53,8 +53,8 @@ Generation::Generation(const Settings& settings, Device& device, const TrainingD
   feed_ = std::make_unique<InputFeed>(device_, compute_, *loader_, *prompt_.compiled, prompt_.model,
                                       settings_.h2d, wanted.in_use);
   for (std::int64_t i = 0; i <= settings_.run_ahead; ++i)
-    tokens_.push_back(device.allocate(settings_.batch * std::int64_t{sizeof(std::int32_t)},
-                                      MemoryKind::kPinned));
+    tokens_.push_back(
+        device.allocate(settings_.batch * std::int64_t{sizeof(std::int32_t)}, MemoryKind::kPinned));
 }
 
 void Generation::add_part(Part& part, TransformerPart what, const ParameterSet& parameters,
@@ -88,8 +88,7 @@ ModelShare Generation::share_of(TransformerPart what, const Graph& graph) const 
       const Node& node = graph.node(id);
       const double known = static_cast<double>(position(step) + 1);
       const double filled = known / static_cast<double>(settings_.sequence);
-      if (what == TransformerPart::kToken)
-        return node.op == &ops::kCachedAttention ? filled : 1;
+      if (what == TransformerPart::kToken) return node.op == &ops::kCachedAttention ? filled : 1;
       if (node.outputs.empty()) return 1.0;
       const Shape& result = graph.value(node.outputs[0]).shape;
       const bool pairs = std::holds_alternative<kernels::AttentionShape>(node.attributes) ||

@@ -15,8 +15,7 @@ TEST_CASE("attention with a cache is the row of causal attention over all tokens
   for (const AttentionShape& whole :
        {AttentionShape{1, 7, 1, 5, 7, 0}, AttentionShape{3, 12, 4, 8, 12, 0}}) {
     const std::int64_t columns = whole.columns();
-    const std::vector<float> qkv =
-        test::random_floats(whole.batch * whole.length * 3 * columns, 1);
+    const std::vector<float> qkv = test::random_floats(whole.batch * whole.length * 3 * columns, 1);
     std::vector<float> expected(qkv.size() / 3);
     std::vector<float> lse(static_cast<std::size_t>(whole.groups() * whole.window));
     attention_forward(whole, qkv.data(), expected.data(), lse.data());

@@ -121,7 +121,8 @@ TEST_CASE("ranks that share each layer sum its activations twice a block in each
   }
 }
 
-TEST_CASE("ranks that share each layer have part of its memory and time, and more of it by tokens") {
+TEST_CASE(
+    "ranks that share each layer have part of its memory and time, and more of it by tokens") {
   Settings settings = transformer(1);
   const sim::SimulatedRun alone = simulate(settings);
   settings.ranks = 4;

@@ -145,8 +145,7 @@ struct Halved {
 Halved halve_shards(const Predictor& predictor, Editor& editor) {
   const Analysis& analysis = predictor.analysis();
   const DevicePartition& partition = analysis.partitions[predictor.steps().partition];
-  const bool parameters =
-      find_parameter_gathers(rule_context(predictor), partition).gathers > 0;
+  const bool parameters = find_parameter_gathers(rule_context(predictor), partition).gathers > 0;
   Halved halved;
   for (const std::string_view kind : {"allgather", "reducescatter", "allreduce"}) {
     std::vector<Transfer> its = transfers_of(predictor);

@@ -132,8 +132,7 @@ class SimGraph final : public CompiledGraph {
 
  private:
   bool is_shared(const Value& value) const {
-    return options_.share_with &&
-           (value.role == Role::kParameter || value.role == Role::kState);
+    return options_.share_with && (value.role == Role::kParameter || value.role == Role::kState);
   }
 
   /// Matrix units round what they read to TF32 themselves.

@@ -109,10 +109,10 @@ void add_conv2d_fused(HostGraph& graph, NodeId id) {
   const Scales scales = scales_of(ops::fused_product(node));
   const ConvolutionAttributes& by = ops::fused_product(node).convolution;
   const Geometry g = geometry_of(graph, by, x, w, y);
-  const dnnl::convolution_forward::desc desc(
-      dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, graph.layout(x),
-      any_layout(graph, w), graph.layout(b), graph.layout(y), g.strides, g.padding_left,
-      g.padding_right);
+  const dnnl::convolution_forward::desc desc(dnnl::prop_kind::forward_inference,
+                                             dnnl::algorithm::convolution_direct, graph.layout(x),
+                                             any_layout(graph, w), graph.layout(b), graph.layout(y),
+                                             g.strides, g.padding_left, g.padding_right);
   const dnnl::convolution_forward::primitive_desc plan(desc, attributes_of(graph, node, scales),
                                                        graph.engine());
   add_product<dnnl::convolution_forward>(graph, id, plan, scales);
