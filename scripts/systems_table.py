@@ -49,6 +49,8 @@ MORE = {
                       "more-micro-batches"),
     "fewer micro batches": ([*PARALLEL, "--batch", "16", "--ranks", "4", "--pipeline", "1f1b", "--precision", "bf16"], ["--micro-batches", "16"],
                             ["--micro-batches", "8"], "fewer-micro-batches"),
+    "keys and values": ([*SERVED, "--model", "transformer", "--data", "generated", "--layers", "12", "--features", "1024", "--heads", "16", "--sequence", "256", "--generate", "224",
+                         "--batch", "8", "--infer-precision", "bf16", "--steps", "224"], ["--kv-cache", "off"], ["--kv-cache", "on"], "keep-keys-and-values"),
     "graph, tokens": ([*SERVED, "--model", "transformer", "--data", "generated", "--layers", "12", "--features", "1024", "--heads", "16", "--sequence", "1024", "--generate", "512",
                        "--batch", "8", "--infer-precision", "bf16", "--launch-us", "5"], ["--cuda-graph", "off"], ["--cuda-graph", "on"], "cuda-graph"),
     "activations kept": ([*PARALLEL, "--layers", "6", "--batch", "8", "--precision", "bf16"], ["--recompute", "on"], ["--recompute", "off"], "keep-activations"),
@@ -113,6 +115,7 @@ SYSTEMS = [
     ("Inference in INT8", ALL, "inference-precision", "inference, INT8", "ab: infer_precision", "T4: 11 times FP32 (TensorRT)"),
     ("Inference in INT8 from FP16", ALL, "inference-precision", "inference, FP16 to INT8", "FP16 rounds only; FP32 to INT8 above", "A100: twice the rate by its datasheet"),
     ("Inference of a transformer in INT8", ALL, "inference-precision", "inference, transformer", "measured with convolutions, above", NONE),
+    ("Keys and values kept", "host, sim", "step-growth", "keys and values", "computes whole sequences without a cache, whatever their length", "standard in serving, without a figure"),
     ("Batch norms folded, epilogues fused", ALL, "unfused-elementwise", "inference, folded", "ab: fold_bn", "8 times at low latency (TF-TRT, with FP16)"),
 ]
 
