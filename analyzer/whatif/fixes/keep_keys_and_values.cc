@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <vector>
 
 #include "analyzer/evidence/step_trend.h"
-#include "analyzer/partition/steady_ops.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/format.h"
@@ -25,26 +23,6 @@ constexpr double kGrows = 1.05;
 constexpr double kMost = 0.5;
 
 using Kernels = std::vector<DeviceOpId>;
-
-/// Kernels of each steady step, in order; steps with another number than most (a prompt) are left out.
-std::vector<Kernels> kernels_by_step(const RuleContext& context, const DevicePartition& device) {
-  std::vector<Kernels> steps;
-  const DeviceStep* current = nullptr;
-  for_each_steady_op(context.trace, context.steps, device,
-                     [&](const DeviceStep& step, DeviceOpId op) {
-                       if (context.trace.device_ops.kind[op.value] != DeviceOpKind::kKernel) return;
-                       if (&step != current) steps.emplace_back();
-                       current = &step;
-                       steps.back().push_back(op);
-                     });
-  std::map<std::size_t, std::size_t> count;
-  for (const Kernels& step : steps) ++count[step.size()];
-  const auto usual = std::ranges::max_element(
-      count, [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (usual != count.end())
-    std::erase_if(steps, [&](const Kernels& step) { return step.size() != usual->first; });
-  return steps;
-}
 
 /// The kernel at one place of all steps.
 struct Place {
@@ -89,7 +67,7 @@ Proposal propose(const Predictor& predictor) {
   const StepTrend trend = find_step_trend(context);
   if (!trend.grows()) return not_here("step time does not grow");
   if (!trend.partition->device.valid()) return not_here("the steps run on a host thread");
-  const std::vector<Kernels> steps = kernels_by_step(context, *trend.partition);
+  const std::vector<Kernels> steps = kernels_of_steps(context, *trend.partition);
   if (steps.size() < kTrendSteps) return not_here("kernels differ from step to step");
   const DeviceOps& ops = context.trace.device_ops;
   const auto least = static_cast<double>(shortest_kernel(ops).ns);
