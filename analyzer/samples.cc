@@ -65,9 +65,9 @@ std::optional<double> samples_per_step(const Trace& trace, const RangeNames& nam
   if (steps.all.empty()) return std::nullopt;
   double ranks = number(trace.setting("ranks"));
   if (ranks < 1) ranks = std::max({1, trace.world_size, ranks_seen});
-  // The stages of a pipeline work on the same samples.
+  // The stages of a pipeline work on the same samples, and so do ranks that share each layer.
   if (const std::string_view pipeline = trace.setting("pipeline");
-      !pipeline.empty() && pipeline != "off")
+      (!pipeline.empty() && pipeline != "off") || trace.setting("tensor_parallel") == "on")
     ranks = 1;
   const double batch = number(trace.setting("batch"));
   if (batch > 0) return batch * std::max(1.0, number(trace.setting("accumulate"))) * ranks;

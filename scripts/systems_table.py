@@ -11,7 +11,7 @@ import re
 import sys
 import tempfile
 
-from validate_whatif import FAST, HOST, LARGE, RANKS, SIM, TEXT, TINY_TEXT, Runs, replace_section, validate
+from validate_whatif import FAST, HOST, LARGE, RANKS, SERVED, SIM, TEXT, TINY_TEXT, Runs, replace_section, validate
 
 ALL = "host, cuda, sim"
 SIM_ONLY = "sim"
@@ -49,6 +49,10 @@ MORE = {
                       "more-micro-batches"),
     "fewer micro batches": ([*PARALLEL, "--batch", "16", "--ranks", "4", "--pipeline", "1f1b", "--precision", "bf16"], ["--micro-batches", "16"],
                             ["--micro-batches", "8"], "fewer-micro-batches"),
+    "keys and values": ([*SERVED, "--model", "transformer", "--data", "generated", "--layers", "12", "--features", "1024", "--heads", "16", "--sequence", "256", "--generate", "224",
+                         "--batch", "8", "--infer-precision", "bf16", "--steps", "224"], ["--kv-cache", "off"], ["--kv-cache", "on"], "keep-keys-and-values"),
+    "graph, tokens": ([*SERVED, "--model", "transformer", "--data", "generated", "--layers", "12", "--features", "1024", "--heads", "16", "--sequence", "1024", "--generate", "512",
+                       "--batch", "8", "--infer-precision", "bf16", "--launch-us", "5"], ["--cuda-graph", "off"], ["--cuda-graph", "on"], "cuda-graph"),
     "activations kept": ([*PARALLEL, "--layers", "6", "--batch", "8", "--precision", "bf16"], ["--recompute", "on"], ["--recompute", "off"], "keep-activations"),
 }
 
@@ -68,6 +72,7 @@ SYSTEMS = [
     ("Steps ahead", ALL, "host-sync", "one step ahead", "needs a host that is slower than the device, which are one here", NONE),
     ("CUDA graphs", ALL, "launch-bound", "graph, slow launches", "measured on a loaded machine only ([0066](../design/0066-graphs-gradients-names.md))",
      "2.5 µs and 1 ns a node a launch, 0.5 instead of 0.9 µs between kernels (NVIDIA, V100), 0.1 instead of 1.25 (H100, tests/data/h100)"),
+    ("CUDA graphs, text token by token", "host, sim", "launch-bound", "graph, tokens", "launches are emulated, as on sim", NONE),
     ("Larger batch", ALL, "launch-bound, low-occupancy, memory-headroom", "batch, launch-bound", "launches are emulated, as on sim", NONE),
     ("Caching allocator", ALL, "allocator", "memory, small batches", "accuracy.md: 45.4 → 22.0 ms, predicted 22.0", "about 50 µs an allocation (University of Virginia)"),
     ("Code loaded at the start", ALL, "module-load", "code loaded in steps", "the same on every device: emulated", NONE),
@@ -111,6 +116,7 @@ SYSTEMS = [
     ("Inference in INT8", ALL, "inference-precision", "inference, INT8", "ab: infer_precision", "T4: 11 times FP32 (TensorRT)"),
     ("Inference in INT8 from FP16", ALL, "inference-precision", "inference, FP16 to INT8", "FP16 rounds only; FP32 to INT8 above", "A100: twice the rate by its datasheet"),
     ("Inference of a transformer in INT8", ALL, "inference-precision", "inference, transformer", "measured with convolutions, above", NONE),
+    ("Keys and values kept", "host, sim", "step-growth", "keys and values", "computes whole sequences without a cache, whatever their length", "standard in serving, without a figure"),
     ("Batch norms folded, epilogues fused", ALL, "unfused-elementwise", "inference, folded", "ab: fold_bn", "8 times at low latency (TF-TRT, with FP16)"),
 ]
 

@@ -136,4 +136,26 @@ Grown what_grew(const RuleContext& context, const DevicePartition& partition) {
   return grown;
 }
 
+std::vector<std::vector<trace::DeviceOpId>> kernels_of_steps(const RuleContext& context,
+                                                             const DevicePartition& partition) {
+  using Kernels = std::vector<trace::DeviceOpId>;
+  std::vector<Kernels> steps;
+  const DeviceStep* current = nullptr;
+  for_each_steady_op(context.trace, context.steps, partition,
+                     [&](const DeviceStep& step, trace::DeviceOpId op) {
+                       if (context.trace.device_ops.kind[op.value] != trace::DeviceOpKind::kKernel)
+                         return;
+                       if (&step != current) steps.emplace_back();
+                       current = &step;
+                       steps.back().push_back(op);
+                     });
+  std::map<std::size_t, std::size_t> count;
+  for (const Kernels& step : steps) ++count[step.size()];
+  const auto usual = std::ranges::max_element(
+      count, [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (usual != count.end())
+    std::erase_if(steps, [&](const Kernels& step) { return step.size() != usual->first; });
+  return steps;
+}
+
 }  // namespace headway::analyzer

@@ -31,6 +31,10 @@ struct Grown {
 };
 Grown what_grew(const RuleContext& context, const DevicePartition& partition);
 
+/// Kernels of each counted step of a partition, in order of time; steps with another number than most are left out.
+std::vector<std::vector<trace::DeviceOpId>> kernels_of_steps(const RuleContext& context,
+                                                             const DevicePartition& partition);
+
 /// The lengths of a partition's counted steps, by time, in ns.
 std::vector<double> lengths_of(const RuleContext& context, const DevicePartition& partition);
 

@@ -13,8 +13,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/layer_exchanges.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
 #include "common/format.h"
@@ -22,18 +24,28 @@
 namespace headway::analyzer {
 namespace {
 
-/// The kind of collective that takes most of the exposed time: "allreduce".
+/// "activations": of layers that ranks share.
+constexpr std::string_view kActivations = "activations";
+
+/// What takes most of the exposed time: a kind of collective ("allreduce"), or all exchanges of activations.
 std::string main_kind(const RuleContext& context, const DevicePartition& device) {
   Collectives collectives = collectives_of(context.trace, context.steps, context.attribution);
   std::map<std::uint32_t, std::uint32_t> group_of_op;
   for (const RankCollective& row : collectives.rows) group_of_op[row.op] = row.group;
   std::vector<DurationNs> time(collectives.groups.size());
+  const std::set<trace::DeviceOpId> of_layers = find_layer_exchanges(context).ops(context.trace);
+  DurationNs activations;
+  DurationNs all;
   for (const Segment& segment : device.segments) {
     if (segment.time_class != TimeClass::kCommTransfer) continue;
     auto found = group_of_op.find(segment.cause.index);
-    if (segment.cause.kind == EventRef::Kind::kDeviceOp && found != group_of_op.end())
-      time[found->second] += segment.interval.length();
+    if (segment.cause.kind != EventRef::Kind::kDeviceOp || found == group_of_op.end()) continue;
+    time[found->second] += segment.interval.length();
+    all += segment.interval.length();
+    if (of_layers.contains(trace::DeviceOpId{segment.cause.index}))
+      activations += segment.interval.length();
   }
+  if (activations.ns > 0 && 2 * activations.ns >= all.ns) return std::string(kActivations);
   auto most = std::max_element(time.begin(), time.end());
   return most == time.end() || most->ns == 0
              ? ""
@@ -65,6 +77,20 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = context.job ? 0.95 : 0.75;
   finding.evidence =
       longest_segments(context, *share.device, {TimeClass::kCommTransfer}, communication_note);
+  if (finding.sub_cause == kActivations) {
+    finding.claim +=
+        " Most of it carries activations of layers that ranks share; the next kernel needs them.";
+    finding.advice = {
+        {"headway-train", "Share layers among fewer ranks, or train on separate batches.",
+         "--tensor-parallel off", settings(context.trace, {"tensor_parallel", "ranks"})},
+        {"PyTorch",
+         "Share layers among fewer ranks, all on one node. Split products so that part of the "
+         "exchange overlaps them.",
+         "Megatron: --tensor-model-parallel-size, --tp-comm-overlap; PyTorch: "
+         "torch._inductor.config._micro_pipeline_tp",
+         ""}};
+    return finding;
+  }
   finding.advice = {
       {"PyTorch",
        "Overlap gradient exchange with the backward pass, send fewer bytes, or send less often. "

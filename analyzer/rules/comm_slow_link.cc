@@ -17,6 +17,7 @@
 #include <set>
 
 #include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/layer_exchanges.h"
 #include "analyzer/evidence/links.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
@@ -61,6 +62,20 @@ bool crosses_machines(const JobAnalysis& job, const trace::Trace& trace) {
   return hosts.size() > 1 || (hosts.contains("") && job.world_size > 8);
 }
 
+/// Of the bytes in large messages more than half.
+bool carries_activations(const RuleContext& context) {
+  const LayerExchanges of_layers = find_layer_exchanges(context);
+  double activations = 0;
+  double all = 0;
+  for (const CollectiveFigures& f : context.job->collectives) {
+    if (f.bytes < kLarge) continue;
+    const double bytes = static_cast<double>(f.bytes) * static_cast<double>(f.count);
+    all += bytes;
+    if (of_layers.messages.contains({f.group.communicator, f.bytes})) activations += bytes;
+  }
+  return 2 * activations > all;
+}
+
 Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
   const JobAnalysis& job = *context.job;
@@ -97,6 +112,17 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = network ? 0.6 : 0.8;
   finding.evidence =
       longest_segments(context, *exposed.device, {TimeClass::kCommTransfer}, communication_note);
+  if (network && carries_activations(context)) {
+    finding.claim += " Most of the bytes are activations of layers that ranks share.";
+    finding.advice = {
+        {"headway-train", "Share layers inside a node only.", "--tensor-parallel off",
+         settings(context.trace, {"tensor_parallel", "ranks_per_node"})},
+        {"PyTorch",
+         "Share layers inside a node only: the network carries gradients, or messages of a "
+         "pipeline.",
+         "Megatron: --tensor-model-parallel-size at most the GPUs of a node", ""}};
+    return finding;
+  }
   finding.advice = {
       {"PyTorch",
        network ? "Check NCCL's path: GPU Direct RDMA, all NICs, no TCP fallback. Reduce inside "

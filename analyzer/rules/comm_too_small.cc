@@ -17,6 +17,7 @@
 #include <map>
 
 #include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/layer_exchanges.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
 #include "common/format.h"
@@ -32,10 +33,11 @@ struct SmallOnes {
   double all_bytes = 0;    ///< of the group
 };
 
-/// Per communicator and kind with a usable fit.
-std::vector<SmallOnes> small_ones(const JobAnalysis& job) {
+/// Per communicator and kind with a usable fit. Each activation of a shared layer is needed at once, so none can wait for others.
+std::vector<SmallOnes> small_ones(const JobAnalysis& job, const LayerExchanges& of_layers) {
   std::map<CollectiveGroup, std::vector<const CollectiveFigures*>> groups;
   for (const CollectiveFigures& figures : job.collectives) {
+    if (of_layers.messages.contains({figures.group.communicator, figures.bytes})) continue;
     if (figures.bytes > 0 && figures.transfer.ns > 0) groups[figures.group].push_back(&figures);
   }
   std::vector<SmallOnes> out;
@@ -63,7 +65,7 @@ double steps_of(const JobAnalysis& job) {
 
 Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
-  std::vector<SmallOnes> groups = small_ones(*context.job);
+  std::vector<SmallOnes> groups = small_ones(*context.job, find_layer_exchanges(context));
   if (groups.empty())
     return cannot_tell(rule,
                        "Cannot separate latency from bandwidth: no communicator has matched "

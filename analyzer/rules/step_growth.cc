@@ -60,6 +60,18 @@ Finding check(const Rule& rule, const RuleContext& context) {
   constexpr const char* kText =
       "Find data that grows with each step: result lists, histories that are logged or plotted in "
       "full, caches that are searched.";
+  const bool computes =
+      grown.time_class == TimeClass::kComputeTensor || grown.time_class == TimeClass::kComputeOther;
+  if (context.program.is_inference() && computes) {
+    constexpr const char* kKeep =
+        "If each step makes one more token, it computes all earlier ones again: keep their keys "
+        "and values.";
+    finding.advice = {
+        {"headway-train", kKeep, "--kv-cache on", settings(context.trace, {"kv_cache"})},
+        {"PyTorch", kKeep, "model.generate(use_cache=True), past_key_values", ""},
+        {"TensorFlow/JAX", kKeep, "a cache of fixed length as a carried value", ""}};
+    return finding;
+  }
   finding.advice = {
       {"PyTorch", kText, "py-spy record -- python3 train.py, early and late in the run", ""},
       {"TensorFlow/JAX", kText, "jax.live_arrays()", ""}};

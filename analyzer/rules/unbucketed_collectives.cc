@@ -11,6 +11,7 @@
 //   buckets (8 if sizes are unknown).
 // Falsified by: collectives whose time grows with size (bandwidth is then the limit:
 //   comm-slow-link).
+//   Activations of layers that ranks share (layer_exchanges.h) do not count.
 // Known false positives: tensor-parallel inference has one per layer by design: only training is
 //   judged.
 // Source: PyTorch DDP and Horovod exchange buckets of 25 to 64 MB for this reason.
@@ -19,7 +20,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
+#include "analyzer/evidence/layer_exchanges.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/kernels/communication.h"
 #include "analyzer/partition/steady_ops.h"
@@ -65,6 +68,7 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
   const trace::Trace& trace = context.trace;
   const trace::DeviceOps& ops = trace.device_ops;
   CommunicationOps communication(trace, context.kernels);
+  const std::set<trace::DeviceOpId> of_layers = find_layer_exchanges(context).ops(trace);
   std::map<trace::DeviceOpId, const trace::Collective*> known;
   for (const trace::Collective& one : trace.collectives) {
     if (one.op.valid()) known.emplace(one.op, &one);
@@ -91,7 +95,8 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
         last_end = std::max(last_end, time.end);
         auto found = known.find(op);
         const trace::Collective* collective = found == known.end() ? nullptr : found->second;
-        if (!communication[op] || !sums_gradients(trace, collective, op)) {
+        if (!communication[op] || of_layers.contains(op) ||
+            !sums_gradients(trace, collective, op)) {
           ++others;
           return;
         }

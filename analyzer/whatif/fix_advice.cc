@@ -150,6 +150,8 @@ constexpr auto kKnobs = std::to_array<Knob>({
      "create_selective_checkpoint_contexts(…); gradient_checkpointing_disable()"},
     {"keep-activations", kFlow,
      "jax.checkpoint(policy=…) that saves more, or none; tf.recompute_grad off"},
+    {"keep-keys-and-values", kTorch, "model.generate(use_cache=True), past_key_values"},
+    {"keep-keys-and-values", kFlow, "a cache of fixed length as a carried value"},
     {"less-padding", kTorch,
      "transformers: TrainingArguments(group_by_length=True), DataCollatorWithFlattening(); a "
      "batch_sampler by length"},

@@ -410,9 +410,10 @@ void keep_bound_by_link(DurationNs exposed, Finding& finding) {
   finding.at_most.reset();
 }
 
-/// Most of it are all-to-alls of the model's layers: what is known of gradients does not help.
+/// Most of it are exchanges of the model's layers: what is known of gradients does not help.
 bool is_of_model(const Finding& finding, DurationNs exposed) {
-  return finding.rule == "comm-exposed" && finding.sub_cause == "alltoall" &&
+  return finding.rule == "comm-exposed" &&
+         (finding.sub_cause == "alltoall" || finding.sub_cause == "activations") &&
          ratio(exposed, finding.predicted->recorded) >= kFindingShare;
 }
 
@@ -420,6 +421,12 @@ void keep_of_model(DurationNs exposed, Finding& finding) {
   finding.basis = FigureBasis::kExposed;
   finding.recoverable_per_step = exposed;
   finding.share_of_step = ratio(exposed, finding.predicted->recorded);
+  finding.predicted.reset();
+  finding.at_most.reset();
+  if (finding.sub_cause == "activations") {
+    finding.unpredicted = "the time with fewer ranks per layer is not recorded";
+    return;
+  }
   finding.claim += " Most of it is all-to-alls of the model's layers, not gradients.";
   finding.unpredicted = "possible work beside all-to-alls is not recorded";
   finding.advice = {{"PyTorch",
@@ -428,8 +435,6 @@ void keep_of_model(DurationNs exposed, Finding& finding) {
                      "Megatron: --overlap-moe-expert-parallel-comm, --moe-shared-expert-overlap, "
                      "--moe-router-group-topk; DeepEP; tokens in FP8",
                      ""}};
-  finding.predicted.reset();
-  finding.at_most.reset();
 }
 
 /// Replays what `predictor` knows and judges the findings by it.

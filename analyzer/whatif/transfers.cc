@@ -7,7 +7,9 @@
 #include <map>
 #include <set>
 
+#include "analyzer/evidence/layer_exchanges.h"
 #include "analyzer/ranks/job.h"
+#include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/exchange_rounds.h"
 
 namespace headway::analyzer {
@@ -38,11 +40,13 @@ std::vector<Transfer> transfers_of(const Predictor& predictor) {
   const Program& program = predictor.program();
   const Points& points = program.graph().points();
   std::vector<Transfer> all;
+  const LayerExchanges of_layers = find_layer_exchanges(rule_context(predictor));
   for (const Collective& one : trace.collectives) {
     const std::string_view kind = trace.strings[one.kind];
     if (!one.op.valid() || one.bytes <= 0 || kind == "send" || kind == "recv") continue;
     Transfer transfer{one.op,    kind,      one.communicator,
                       one.dtype, one.ranks, static_cast<double>(one.bytes)};
+    transfer.of_layer = of_layers.contains(trace, one);
     program.for_each(program.slot_of(end_of(points.task(one.op))), [&](const Constraint& to) {
       if (to.kind != EdgeKind::kTransfer && (to.kind != EdgeKind::kDuration || transfer.matched))
         return;
@@ -171,7 +175,9 @@ bool in_turns(const Trace& trace, const std::vector<Transfer>& staged) {
 }  // namespace
 
 std::vector<Transfer> main_all_reduces(const Predictor& predictor) {
-  return main_transfers(transfers_of(predictor), "allreduce");
+  std::vector<Transfer> all = transfers_of(predictor);
+  std::erase_if(all, &Transfer::of_layer);
+  return main_transfers(std::move(all), "allreduce");
 }
 
 std::vector<std::vector<Transfer>> stages_of_exchange(const Predictor& predictor) {
@@ -180,6 +186,7 @@ std::vector<std::vector<Transfer>> stages_of_exchange(const Predictor& predictor
     return one.kind != "reducescatter" && one.kind != "allgather" && one.kind != "allreduce" &&
            one.kind != "reduce";
   });
+  std::erase_if(all, &Transfer::of_layer);
   const auto is_reduction = [](const Transfer& one) { return one.kind == "reduce"; };
   if (!std::ranges::all_of(all, is_reduction)) std::erase_if(all, is_reduction);
   if (in_turns(predictor.trace(), all)) {

@@ -23,6 +23,8 @@ struct Transfer {
   double gradients =
       0;            ///< of a message that is compressed: bytes of what it stands for; 0 unknown
   double wait = 0;  ///< before, in ns, where that is part of the op's own time in this trace
+  bool of_layer =
+      false;  ///< activations of a layer that ranks share (layer_exchanges.h), not gradients
   bool matched = false;  ///< with the parts of other ranks, in this trace or by the job's analysis
 };
 /// The collectives of known size that have a device op, by their start. Points from rank to rank are no

@@ -80,6 +80,7 @@ void write_metrics(const std::filesystem::path& path, const EffectiveSettings& s
     root["plain_evaluation"] = {{"images", result.plain_evaluation->images},
                                 {"loss", result.plain_evaluation->loss},
                                 {"accuracy", result.plain_evaluation->accuracy}};
+  if (!result.tokens.empty()) root["tokens"] = result.tokens;
   root["steps"] = steps_json(result);
   const std::filesystem::path partial = path.string() + fmt::format(".{}.partial", getpid());
   {

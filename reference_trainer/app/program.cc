@@ -32,6 +32,7 @@
 #include "reference_trainer/nvtx/emitter.h"
 #include "reference_trainer/oracle/oracle.h"
 #include "reference_trainer/train/build_model.h"
+#include "reference_trainer/train/generation.h"
 #include "reference_trainer/train/inference.h"
 #include "reference_trainer/train/trainer.h"
 
@@ -103,6 +104,16 @@ std::string beside_fp32(const Settings& settings, const RunResult& result) {
                      format_percent(result.plain_evaluation->accuracy));
 }
 
+/// Tokens are bytes. What follows the first prompt.
+std::string first_text(const Settings& settings, const RunResult& result) {
+  std::string text;
+  for (const std::vector<std::int32_t>& step : result.tokens) {
+    if (text.size() == static_cast<std::size_t>(settings.generate)) break;
+    text += static_cast<char>(step.front());
+  }
+  return text;
+}
+
 void print_summary(const Settings& settings, const RunResult& result) {
   fmt::print("{} steps{}, {:.1f} {}/s, median step {}, waiting for input {}\n", result.steps.size(),
              result.interrupted ? " (interrupted)" : "", result.images_per_second(),
@@ -113,6 +124,8 @@ void print_summary(const Settings& settings, const RunResult& result) {
     fmt::print("{}: loss {:.3f}, accuracy {} (mean of the last tenth)\n",
                settings.mode == RunMode::kInfer ? "inference" : "training", *loss,
                format_percent(static_cast<double>(*result.final_accuracy())));
+  if (!result.tokens.empty())
+    fmt::print("text: {}\n", escape_terminal(first_text(settings, result)));
   if (result.evaluation)
     fmt::print("test: loss {:.3f}, accuracy {} on {} {}{}\n", result.evaluation->loss,
                format_percent(result.evaluation->accuracy), result.evaluation->images,
@@ -166,12 +179,25 @@ RunResult with_ranks(CommBackend* backend, const std::function<RunResult()>& wor
   }
 }
 
+void check_generation_settings(const Settings& s) {
+  if (s.model != ModelKind::kTransformer)
+    fail_usage("generate: only the transformer continues texts. Use --model transformer.");
+  if (s.generate >= s.sequence)
+    fail_usage("generate: --sequence {} leaves no prompt before {} tokens. Use a larger one.",
+               s.sequence, s.generate);
+  if (s.device == DeviceKind::kCuda)
+    fail_usage("generate: GPUs have no kernels for it yet. Use --device host or sim.");
+  if (s.window > 0 || s.experts > 0 || s.infer_precision == InferPrecision::kInt8)
+    fail_usage("generate: leave --window 0, --experts 0, and --infer-precision without int8.");
+}
+
 void check_inference_settings(const Settings& s) {
   if (s.ranks > 1 || s.pipeline != PipelineSchedule::kOff || s.shard_parameters)
     fail_usage(
         "mode: inference runs on one rank. Remove --ranks, --pipeline and --shard-parameters.");
   if (s.accumulate > 1)
     fail_usage("mode: inference has no gradients to add up. Remove --accumulate.");
+  if (s.generate > 0) check_generation_settings(s);
   if (s.channels_first &&
       (s.fold_bn || s.fused_epilogue || s.infer_precision == InferPrecision::kInt8))
     fail_usage(
@@ -189,6 +215,8 @@ void check_device_settings(const Settings& s) {
         "comm: emulated links slow down what goes through host memory, not NCCL. Use --comm shm or "
         "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");
   if (s.mode == RunMode::kInfer) check_inference_settings(s);
+  if (s.mode == RunMode::kTrain && s.generate > 0)
+    fail_usage("generate: a training makes no text. Use --mode infer.");
   if (s.mode == RunMode::kTrain && !s.checkpoint.empty() && s.device == DeviceKind::kSim)
     fail_usage("checkpoint: a simulated device computes no parameters to write. Remove it.");
   if (s.recompute && s.model != ModelKind::kTransformer)
@@ -221,6 +249,10 @@ RunResult infer_for_real(const CommandLine& command, const DataSetup& data, Prog
   } else {
     parameters = initial_parameters(build_forward_model(settings, data.data(), false).graph,
                                     static_cast<std::uint64_t>(settings.seed));
+  }
+  if (settings.generate > 0 && !command.print_graph) {
+    Generation generation(settings, device, data.data(), parameters);
+    return generation.run(make_hooks(command, progress, generation.steps()));
   }
   Inference inference(settings, device, data.data(), std::move(parameters));
   if (command.print_graph) {

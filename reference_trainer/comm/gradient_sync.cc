@@ -79,7 +79,7 @@ void GradientSync::plan_buckets(const Graph& graph, const Pairs& in_order,
     const std::int64_t limit = buckets_.empty() ? options.first_bucket_bytes : options.bucket_bytes;
     if (bytes < limit && i + 1 < in_order.size()) continue;
     ExchangeOptions exchange = options.exchange;
-    exchange.average_over = static_cast<float>(communicator_->size());
+    exchange.average_over = options.sums ? 1.0F : static_cast<float>(communicator_->size());
     const int number = static_cast<int>(buckets_.size());
     const std::size_t count = tensors.size();
     buckets_.push_back({std::make_unique<Bucket>(device_, *communicator_, stream_,

@@ -19,12 +19,15 @@ struct GradientSyncOptions {
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   bool overlap = true;  ///< exchange a bucket as soon as it is full, not after the last gradient
   int micro_batches = 1;
+  bool sums =
+      false;  ///< ranks have parts of one batch: gradients become sums over ranks, not means
   std::optional<StreamId> stream = {};  ///< that it shares with other exchanges; none: its own
 };
 
 /// Gradients of a step, from the ops that make them to the optimizer: adds up those of several micro
 /// batches, and exchanges them between ranks in buckets, in the order in which the backward pass makes
-/// them, on a stream of its own. Afterwards each gradient is the mean over ranks and micro batches.
+/// them, on a stream of its own. Afterwards each gradient is the mean over ranks and micro batches
+/// (GradientSyncOptions::sums: the sum over ranks).
 class GradientSync {
  public:
   /// (parameter, gradient) of the graph.

@@ -6,7 +6,16 @@ namespace {
 
 CollectiveKind kind_of(ExchangeKind kind) {
   switch (kind) {
+    case ExchangeKind::kSum:
+      return CollectiveKind::kAllReduce;
+    case ExchangeKind::kGather:
+    case ExchangeKind::kJoin:
+      return CollectiveKind::kAllGather;
+    case ExchangeKind::kScatterSum:
+      return CollectiveKind::kReduceScatter;
     case ExchangeKind::kAllToAll:
+    case ExchangeKind::kNothing:
+    case ExchangeKind::kOwnPart:
       break;
   }
   return CollectiveKind::kAllToAll;
@@ -28,7 +37,7 @@ ModelExchanges::ModelExchanges(Device& device, StreamId compute, const Graph& gr
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     const Node& node = graph.nodes()[i];
     const auto* by = std::get_if<ExchangeAttributes>(&node.attributes);
-    if (!by) continue;
+    if (!by || !is_collective(by->kind)) continue;
     const ValueId result = node.outputs[0];
     Collective what;
     what.kind = kind_of(by->kind);

@@ -153,6 +153,43 @@ void check_experts(const Settings& s) {
     fail_usage("expert_parallel: no rank has the whole model to test. Use --eval off.");
 }
 
+void check_tensor_parallel(const Settings& s) {
+  if (s.model != ModelKind::kTransformer)
+    fail_usage("tensor_parallel: only transformer blocks can be shared. Use --model transformer.");
+  if (s.device == DeviceKind::kCuda)
+    fail_usage(
+        "tensor_parallel: GPUs have no kernels for shared layers yet. Use --device host or sim.");
+  if (s.ranks == 1)
+    fail_usage("tensor_parallel: one rank has nobody to share with. Give --ranks of 2 or more.");
+  if (s.heads % s.ranks != 0)
+    fail_usage("tensor_parallel: --heads {} cannot be dealt out to {} ranks in equal parts.",
+               s.heads, s.ranks);
+  if (s.sequence_parallel && s.batch * s.sequence % s.ranks != 0)
+    fail_usage("sequence_parallel: {} tokens cannot be dealt out to {} ranks in equal parts.",
+               s.batch * s.sequence, s.ranks);
+  if (s.shard_parameters || s.pipeline != PipelineSchedule::kOff || s.experts > 0 ||
+      s.accumulate > 1 || s.topology != Topology::kFlat || s.compress != Compression::kNone ||
+      s.recompute)
+    fail_usage(
+        "tensor_parallel: all ranks share one batch a step. Leave --shard-parameters off, "
+        "--pipeline off, --experts 0, --accumulate 1, --topology flat, --compress none and "
+        "--recompute off.");
+  if (s.optimizer == OptimizerChoice::kLamb || s.optimizer == OptimizerChoice::kLars)
+    fail_usage(
+        "tensor_parallel: {} needs the norms of whole parameters, and a rank has parts of them. "
+        "Use --optimizer sgd or adam.",
+        s.optimizer == OptimizerChoice::kLamb ? "lamb" : "lars");
+  if (s.device != DeviceKind::kSim &&
+      (s.precision == Precision::kAmpO1 || s.precision == Precision::kAmpO2))
+    fail_usage(
+        "tensor_parallel: with loss scaling a rank would skip steps that others take. Use "
+        "--precision bf16, tf32 or fp32.");
+  if (s.device != DeviceKind::kSim && s.eval)
+    fail_usage("tensor_parallel: no rank has the whole model to test. Use --eval off.");
+  if (!s.checkpoint.empty())
+    fail_usage("tensor_parallel: no rank has the whole model to write. Remove --checkpoint.");
+}
+
 void check_pipeline(const Settings& s) {
   if (s.device != DeviceKind::kSim)
     fail_usage(
@@ -187,6 +224,11 @@ void check_rank_settings(const Settings& s) {
   if (s.expert_parallel && s.experts == 0)
     fail_usage("expert_parallel: the model has no experts. Give --experts.");
   if (s.experts > 0) check_experts(s);
+  if (s.sequence_parallel && !s.tensor_parallel)
+    fail_usage(
+        "sequence_parallel: shares what is between the products of tensor parallelism. Add "
+        "--tensor-parallel on.");
+  if (s.tensor_parallel) check_tensor_parallel(s);
   if (s.ranks == 1) return;
   const bool halves_by_nodes =
       s.compress == Compression::kHalf && s.topology == Topology::kHierarchical;

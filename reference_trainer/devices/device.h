@@ -88,6 +88,8 @@ struct LaunchArguments {
   float rate = 0;           ///< learning rate
   std::int64_t batch = -1;  ///< for traces
   double filled = 1;  ///< share of the graph's length that the batch has, 0..1: the rest is padding
+  /// In its sequence, of the last token that is known, where tokens are generated.
+  std::int64_t position = -1;
 };
 
 /// Something a stream can run, made by Device::compile. Its tag says what traces call it.

@@ -13,6 +13,7 @@
 #include "kernels/attention/op.h"
 #include "kernels/batch_norm/op.h"
 #include "kernels/box_match/op.h"
+#include "kernels/decode/op.h"
 #include "kernels/experts/op.h"
 #include "kernels/lstm/op.h"
 #include "kernels/max_pool/op.h"
@@ -72,11 +73,13 @@ struct Value {
   Initial initial;
   PartOfWhole part = {};
   bool copies_parameter = false;  ///< starts as what it is `like`: a master copy
-  bool is_filter = false;         ///< of a convolution: its extents are OIHW, not NHWC
+  /// Of a parameter: each rank has the gradient of its own tokens only, and the sum of all counts (sequence parallelism).
+  bool sum_over_ranks = false;
+  bool is_filter = false;  ///< of a convolution: its extents are OIHW, not NHWC
   /// Images are NCHW (the order of `shape`, too); a filter is of convolutions of such images.
   bool channels_first = false;
 
-  /// Of a parameter that nothing updates: the format that it is kept in.
+  /// Of a parameter that nothing updates, and of a cache: the format that it is kept in.
   kernels::NumberFormat stored = kernels::NumberFormat::kFloat32;
 
   std::int64_t bytes() const { return shape.elements() * size_of(type); }
@@ -138,10 +141,22 @@ struct SwapAttributes {
 /// What ranks that share a model's layer exchange of a tensor (comm/model_exchanges.h).
 enum class ExchangeKind : std::uint8_t {
   kAllToAll,  ///< the n-th equal part goes to the n-th rank, whose part for this one comes in its place
+  kNothing,  ///< every rank has it; the gradients of all ranks are added up
+  kSum,      ///< over the ranks; all have the same gradient
+  kGather,  ///< equal parts of all ranks, in their order; of the sum of all gradients each rank gets its part
+  kJoin,  ///< the same, and the ranks do the same with it: each has the gradient of its part already
+  kScatterSum,  ///< over the ranks; only the rank's own part is valid, which kOwnPart takes; its gradient is of all parts
+  kOwnPart,  ///< of what every rank has, without a word to others; the gradients of all parts come together
 };
+/// Whether ranks send each other anything for it on the way forward.
+constexpr bool is_collective(ExchangeKind kind) {
+  return kind != ExchangeKind::kNothing && kind != ExchangeKind::kOwnPart;
+}
 struct ExchangeAttributes {
   ExchangeKind kind = ExchangeKind::kAllToAll;
   std::int64_t layer = -1;  ///< of experts that it brings tokens to or from; -1: none
+  std::int64_t ranks = 1;   ///< of kinds with parts
+  std::int64_t rank = 0;
 };
 /// A router's choice (kernels/experts/op.h).
 struct RouteAttributes {
@@ -150,6 +165,12 @@ struct RouteAttributes {
   /// back from where tokens are combined to where they are sent, gradients are divided by the ranks.
   std::int64_t ranks = 1;
   std::shared_ptr<const std::vector<float>> favour = {};  ///< by expert; null: all alike
+};
+/// Of what makes one token after another.
+struct DecodeAttributes {
+  kernels::DecodeShape shape = {};
+  std::int64_t position =
+      -1;  ///< of rows that are taken of each sequence; -1: LaunchArguments::position
 };
 struct LstmAttributes {
   kernels::LstmShape shape;
@@ -186,8 +207,8 @@ using Attributes =
                  QuantiseAttributes, RowAttributes, kernels::RowProgram, EmbeddingAttributes,
                  LayerNormAttributes, kernels::AttentionShape, kernels::BatchedMatmul,
                  kernels::MaxPoolShape, kernels::MultiboxShape, BoxMatchAttributes, RollAttributes,
-                 SwapAttributes, ExchangeAttributes, RouteAttributes, LstmAttributes,
-                 OptimizerAttributes>;
+                 SwapAttributes, ExchangeAttributes, RouteAttributes, DecodeAttributes,
+                 LstmAttributes, OptimizerAttributes>;
 
 struct OpDefinition;  // op_definition.h
 

@@ -11,10 +11,17 @@
 namespace headway::trainer {
 namespace {
 
+/// Tokens that a graph goes over, of each sequence.
+std::int64_t length_of(const TransformerOptions& o) {
+  if (o.part == TransformerPart::kToken) return 1;
+  const bool prompt = o.part == TransformerPart::kPrompt || o.part == TransformerPart::kStore;
+  return prompt ? o.prompt : o.length;
+}
+
 ValueId tokens(Graph& graph, const std::string& name, const TransformerOptions& o) {
   Value value;
   value.name = name;
-  value.shape = {o.batch * o.length};
+  value.shape = {o.batch * length_of(o)};
   value.type = DataType::kInt32;
   value.role = Role::kInput;
   return graph.add_value(std::move(value));
@@ -23,7 +30,8 @@ ValueId tokens(Graph& graph, const std::string& name, const TransformerOptions& 
 ValueId residual(Graph& graph, const std::string& name, const TransformerOptions& o, ValueId x,
                  ValueId branch) {
   if (o.training && o.dropout > 0)
-    branch = ops::dropout(graph, name + ".dropout", branch, o.dropout);
+    branch = ops::dropout(graph, name + ".dropout", branch, o.dropout,
+                          o.tensor.by_tokens ? static_cast<int>(o.tensor.rank) : 0);
   return ops::add(graph, name + ".add", x, branch);
 }
 
@@ -72,29 +80,148 @@ ValueId experts(Graph& graph, const TransformerOptions& o, std::int64_t number, 
   return ops::combine(graph, name + ".combine", y, routed);
 }
 
+/// Products whose parts the ranks have. Their weights start as parts of what one rank's would.
+class SharedProducts {
+ public:
+  SharedProducts(Graph& graph, const TransformerOptions& o) : graph_(graph), by_(o.tensor) {}
+
+  /// In front of products that are split by columns: x on all ranks, and the sum of what it does to all of them back.
+  ValueId enter(const std::string& name, ValueId x) {
+    if (by_.ranks == 1) return x;
+    return exchange(name, x, by_.by_tokens ? ExchangeKind::kGather : ExchangeKind::kNothing);
+  }
+  /// x [N, in] -> [N, out / ranks], bias included: of each of `blocks` blocks of columns a part.
+  ValueId by_columns(const std::string& name, ValueId x, std::int64_t out, std::int64_t blocks) {
+    const ValueId y = ops::projection(graph_, name, x, out / by_.ranks);
+    const std::int64_t in = graph_.value(x).shape[1];
+    const std::int64_t first = by_.rank * out / blocks / by_.ranks;
+    if (by_.ranks > 1) weight(name).part = {out, in, blocks, first, 0};
+    return y;
+  }
+  /// x [N, in / ranks] -> [N, out], the sum over all ranks, or its rows that are this rank's; the bias comes after it.
+  ValueId by_rows(const std::string& name, ValueId x, std::int64_t out, float gain) {
+    if (by_.ranks == 1) return ops::projection(graph_, name, x, out, gain);
+    const std::int64_t own = graph_.value(x).shape[1];
+    const float scale = 1 / std::sqrt(static_cast<float>(by_.ranks));
+    ValueId y = ops::matmul(graph_, name, x, out, gain * scale);
+    weight(name).part = {out, own * by_.ranks, 1, 0, by_.rank * own};
+    if (by_.by_tokens) {
+      y = exchange(name + ".scatter", y, ExchangeKind::kScatterSum);
+      y = own_rows(name + ".rows", y);
+    } else {
+      y = exchange(name + ".sum", y, ExchangeKind::kSum);
+    }
+    Value bias;
+    bias.name = name + ".bias";
+    bias.shape = {out};
+    bias.role = Role::kParameter;
+    bias.sum_over_ranks = by_.by_tokens;
+    return ops::bias_add(graph_, name + ".bias_add", y, graph_.add_value(std::move(bias)));
+  }
+  /// Of what all ranks have, the rows of this one; and back, where all ranks do the same with it.
+  ValueId own_rows(const std::string& name, ValueId x) {
+    return by_.by_tokens ? exchange(name, x, ExchangeKind::kOwnPart) : x;
+  }
+  ValueId all_rows(const std::string& name, ValueId x) {
+    return by_.by_tokens ? exchange(name, x, ExchangeKind::kJoin) : x;
+  }
+  ValueId layer_norm(const std::string& name, ValueId x) {
+    const ValueId y = ops::layer_norm(graph_, name, x);
+    if (by_.by_tokens)
+      weight(name).sum_over_ranks = graph_.value(graph_.find(name + ".bias")).sum_over_ranks = true;
+    return y;
+  }
+
+ private:
+  Value& weight(const std::string& name) { return graph_.value(graph_.find(name + ".weight")); }
+  ValueId exchange(const std::string& name, ValueId x, ExchangeKind kind) {
+    return ops::exchange(graph_, name, x, {kind, -1, by_.ranks, by_.rank});
+  }
+
+  Graph& graph_;
+  const TensorParallelOptions by_;
+};
+
+/// Of whole sequences, of a prompt that is kept, or of one token by what was kept.
+ValueId attend(Graph& graph, const TransformerOptions& o, const std::string& name, ValueId qkv,
+               const kernels::AttentionShape& shape) {
+  const kernels::DecodeShape kept{o.batch, o.heads, shape.depth, o.length};
+  if (o.part == TransformerPart::kToken)
+    return ops::cached_attention(graph, name, qkv, ops::key_value_cache(graph, name, kept));
+  const ValueId y = ops::attention(graph, name, qkv, shape);
+  if (o.part == TransformerPart::kPrompt)
+    ops::fill_cache(graph, name + ".keep", qkv, ops::key_value_cache(graph, name, kept));
+  return y;
+}
+
 ValueId block(Graph& graph, const TransformerOptions& o, std::int64_t number, ValueId x) {
   const std::string name = fmt::format("block{}", number);
   // Branches that feed the residual stream start smaller the deeper the network (GPT-2).
   const float gain = 1 / std::sqrt(2.0F * static_cast<float>(o.layers));
-  kernels::AttentionShape shape{o.batch, o.length, o.heads, o.features / o.heads, o.length, 0};
+  SharedProducts shared(graph, o);
+  const std::int64_t length = length_of(o);
+  kernels::AttentionShape shape{o.batch, length, o.heads / o.tensor.ranks, o.features / o.heads,
+                                length,  0};
   if (o.window > 0) {
     shape.window = o.window;
     shape.shift = number % 2 == 1 && o.window < o.length ? o.window / 2 : 0;
   }
-  ValueId y = ops::layer_norm(graph, name + ".ln1", x);
-  y = ops::projection(graph, name + ".qkv", y, 3 * o.features);
-  y = ops::attention(graph, name + ".attention", y, shape);
-  y = ops::projection(graph, name + ".proj", y, o.features, gain);
+  ValueId y = shared.layer_norm(name + ".ln1", x);
+  y = shared.enter(name + ".qkv.enter", y);
+  y = shared.by_columns(name + ".qkv", y, 3 * o.features, 3);
+  y = attend(graph, o, name + ".attention", y, shape);
+  y = shared.by_rows(name + ".proj", y, o.features, gain);
   x = residual(graph, name + ".attention", o, x, y);
-  y = ops::layer_norm(graph, name + ".ln2", x);
+  y = shared.layer_norm(name + ".ln2", x);
   if (o.experts.count > 0) {
     y = experts(graph, o, number, y, gain);
   } else {
-    y = ops::projection(graph, name + ".fc1", y, 4 * o.features);
+    y = shared.enter(name + ".fc1.enter", y);
+    y = shared.by_columns(name + ".fc1", y, 4 * o.features, 1);
     y = ops::gelu(graph, name + ".gelu", y);
-    y = ops::projection(graph, name + ".fc2", y, o.features, gain);
+    y = shared.by_rows(name + ".fc2", y, o.features, gain);
   }
   return residual(graph, name + ".mlp", o, x, y);
+}
+
+/// From what tokens are embedded as to what the next ones may be.
+ValueId logits(Graph& graph, const TransformerOptions& o, ValueId x) {
+  SharedProducts shared(graph, o);
+  x = shared.own_rows("embedding.rows", x);
+  for (std::int64_t i = 0; i < o.layers; ++i) x = block(graph, o, i, x);
+  if (o.part == TransformerPart::kPrompt || o.part == TransformerPart::kAgain)
+    x = ops::rows_at(graph, "last", x, o.batch,
+                     o.part == TransformerPart::kPrompt ? o.prompt - 1 : -1);
+  x = shared.layer_norm("ln", x);
+  x = shared.all_rows("head.enter", x);
+  return ops::matmul(graph, "head", x, o.vocabulary);
+}
+
+/// No loss: the next token of each sequence is what the host reads.
+Model build_part(const TransformerOptions& o) {
+  HEADWAY_INVARIANT(o.prompt > 0 && o.prompt < o.length);
+  Model model;
+  Graph& graph = model.graph;
+  const bool from_prompt = o.part == TransformerPart::kPrompt || o.part == TransformerPart::kStore;
+  if (from_prompt) {
+    model.images = tokens(graph, "tokens", o);
+    model.labels = tokens(graph, "labels", o);
+  }
+  const bool again = o.part == TransformerPart::kAgain || o.part == TransformerPart::kStore;
+  const ValueId all =
+      again ? ops::token_state(graph, kAllTokens, o.batch * o.length) : ValueId::none();
+  if (o.part == TransformerPart::kStore) {
+    ops::store_tokens(graph, "prompt", model.images, all, o.batch);
+    return model;
+  }
+  const ValueId next = ops::token_state(graph, kNextTokens, o.batch);
+  const ValueId x =
+      o.part == TransformerPart::kToken
+          ? ops::embedding_at(graph, "embedding", next, o.vocabulary, o.features, o.length)
+          : ops::embedding(graph, "embedding", again ? all : model.images, o.vocabulary, o.features,
+                           length_of(o), true, o.length);
+  ops::largest(graph, "next", logits(graph, o, x), next, all);
+  return model;
 }
 
 }  // namespace
@@ -110,17 +237,16 @@ std::int64_t expert_layer_of(std::string_view name) {
 
 Model build_transformer(const TransformerOptions& o) {
   HEADWAY_INVARIANT(o.features % o.heads == 0);
+  HEADWAY_INVARIANT(o.heads % o.tensor.ranks == 0);
   HEADWAY_INVARIANT(o.window == 0 || o.length % o.window == 0);
+  if (o.part != TransformerPart::kWhole) return build_part(o);
   Model model;
   Graph& graph = model.graph;
   model.images = tokens(graph, "tokens", o);
   model.labels = tokens(graph, "labels", o);
-  ValueId x =
+  const ValueId x =
       ops::embedding(graph, "embedding", model.images, o.vocabulary, o.features, o.length, true);
-  for (std::int64_t i = 0; i < o.layers; ++i) x = block(graph, o, i, x);
-  x = ops::layer_norm(graph, "ln", x);
-  x = ops::matmul(graph, "head", x, o.vocabulary);
-  model.figures = ops::cross_entropy(graph, "loss", x, model.labels);
+  model.figures = ops::cross_entropy(graph, "loss", logits(graph, o, x), model.labels);
   return model;
 }
 

@@ -216,8 +216,9 @@ ValueId gelu(Graph& graph, const std::string& name, ValueId x) {
   return row_op(graph, kGelu, name, {x}, graph.value(x).shape, {RowOp::kGelu, 0, 0, {}});
 }
 
-ValueId dropout(Graph& graph, const std::string& name, ValueId x, float rate) {
-  const auto key = static_cast<std::uint32_t>(graph.node_count());
+ValueId dropout(Graph& graph, const std::string& name, ValueId x, float rate, int part) {
+  const auto key =
+      static_cast<std::uint32_t>(graph.node_count()) + (static_cast<std::uint32_t>(part) << 20U);
   return row_op(graph, kDropout, name, {x}, graph.value(x).shape, {RowOp::kDropout, rate, key, {}});
 }
 

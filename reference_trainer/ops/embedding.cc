@@ -40,12 +40,13 @@ kernels::EmbeddingShape embedding_shape(const Graph& graph, const Node& node, Va
 }
 
 ValueId embedding(Graph& graph, const std::string& name, ValueId tokens, std::int64_t entries,
-                  std::int64_t columns, std::int64_t length, bool positions) {
+                  std::int64_t columns, std::int64_t length, bool positions, std::int64_t places) {
   const Initial initial{Initial::Kind::kNormal, 0.02F};
   std::vector<ValueId> inputs = {
       tokens, add_parameter(graph, name + ".weight", {entries, columns}, initial)};
   if (positions)
-    inputs.push_back(add_parameter(graph, name + ".positions", {length, columns}, initial));
+    inputs.push_back(add_parameter(graph, name + ".positions",
+                                   {places > 0 ? places : length, columns}, initial));
   return add_forward(graph, kEmbedding, name, inputs, {elements(graph, tokens), columns},
                      EmbeddingAttributes{length});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A layer of experts (kernels/experts/op.h) without its products, and what ranks that share one exchange.
+// A layer of experts (kernels/experts/op.h) without its products.
 #include "kernels/experts/op.h"
 
 #include "reference_trainer/ops/support.h"
@@ -58,14 +58,6 @@ void differentiate_combine(Gradients& gradients, NodeId id) {
   gradients.accumulate(id, gates, outputs[1]);
 }
 
-/// What came goes back to where it came from.
-void differentiate_exchange(Gradients& gradients, NodeId id) {
-  const Node node = gradients.graph().node(id);
-  gradients.accumulate(
-      id, node.inputs[0],
-      gradients.emit(kExchange, id, {gradients.of(node.outputs[0])}, {node.inputs[0]})[0]);
-}
-
 }  // namespace
 
 const OpDefinition kRoute{"route", "probabilities -> places of each token, gates", move_work,
@@ -78,8 +70,6 @@ const OpDefinition kCombine{"combine", "rows by expert, places, gates -> y", row
                             differentiate_combine};
 const OpDefinition kCombineBackward{"combine_backward", "dy, rows, places, gates -> drows, dgates",
                                     row_work};
-const OpDefinition kExchange{"exchange", "a tensor, exchanged with other ranks", move_work,
-                             differentiate_exchange};
 
 Routed route(Graph& graph, const std::string& name, ValueId probabilities,
              const RouteAttributes& by) {
@@ -114,10 +104,6 @@ ValueId combine(Graph& graph, const std::string& name, ValueId table, const Rout
           in);
   return add_forward(graph, kCombine, name, {table, routed.places, routed.gates},
                      {routed.by.shape.tokens, in[1]}, routed.by);
-}
-
-ValueId exchange(Graph& graph, const std::string& name, ValueId x, const ExchangeAttributes& by) {
-  return add_forward(graph, kExchange, name, {x}, graph.value(x).shape, by);
 }
 
 }  // namespace headway::trainer::ops

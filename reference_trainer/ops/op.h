@@ -57,16 +57,18 @@ ValueId sub(Graph& graph, const std::string& name, ValueId a, ValueId b);
 ValueId mul(Graph& graph, const std::string& name, ValueId a, ValueId b);
 ValueId scale(Graph& graph, const std::string& name, ValueId x, float factor);
 ValueId gelu(Graph& graph, const std::string& name, ValueId x);
-/// The elements that survive are scaled by 1 / (1 - rate); others every step.
-ValueId dropout(Graph& graph, const std::string& name, ValueId x, float rate);
+/// The elements that survive are scaled by 1 / (1 - rate); others every step, and in each part of what ranks share.
+ValueId dropout(Graph& graph, const std::string& name, ValueId x, float rate, int part = 0);
 ValueId rsqrt(Graph& graph, const std::string& name, ValueId x, float epsilon);
 /// x [N,C] -> [N,1].
 ValueId row_mean(Graph& graph, const std::string& name, ValueId x);
 /// x [N,C] -> same shape, as the chain of elementwise ops that its definition is.
 ValueId layer_norm(Graph& graph, const std::string& name, ValueId x);
-/// tokens int32 [N] -> [N, columns]; with positions, sequences are `length` tokens long.
+/// tokens int32 [N] -> [N, columns]; with positions, sequences are `length` tokens long; `places`: positions that there are
+/// parameters for, 0: `length`.
 ValueId embedding(Graph& graph, const std::string& name, ValueId tokens, std::int64_t entries,
-                  std::int64_t columns, std::int64_t length, bool positions);
+                  std::int64_t columns, std::int64_t length, bool positions,
+                  std::int64_t places = 0);
 /// qkv [batch·length, 3·heads·depth] -> [batch·length, heads·depth], as a chain of ops.
 ValueId attention(Graph& graph, const std::string& name, ValueId qkv,
                   const kernels::AttentionShape& shape);
@@ -102,8 +104,35 @@ Routed route(Graph& graph, const std::string& name, ValueId probabilities,
 /// x [tokens, C] -> [experts·capacity, C]; and back, each row times its gate.
 ValueId dispatch(Graph& graph, const std::string& name, ValueId x, const Routed& routed);
 ValueId combine(Graph& graph, const std::string& name, ValueId table, const Routed& routed);
-/// A tensor of the same shape, exchanged with the ranks that share the layer.
+/// x [N,C], exchanged with the ranks that share the layer: of the same shape, or with the rows of all ranks or of one.
 ValueId exchange(Graph& graph, const std::string& name, ValueId x, const ExchangeAttributes& by);
+/// Keys and values of the tokens so far, state of the graph.
+struct KeysAndValues {
+  ValueId keys;
+  ValueId values;
+  kernels::DecodeShape shape;
+};
+KeysAndValues key_value_cache(Graph& graph, const std::string& name,
+                              const kernels::DecodeShape& shape);
+/// qkv [batch, 3·heads·depth] of one token of each sequence, which the cache gets -> [batch, heads·depth].
+ValueId cached_attention(Graph& graph, const std::string& name, ValueId qkv,
+                         const KeysAndValues& cache);
+/// qkv [batch·tokens, 3·heads·depth] of a prompt into the cache.
+void fill_cache(Graph& graph, const std::string& name, ValueId qkv, const KeysAndValues& cache);
+/// int32 tokens, state of the graph.
+ValueId token_state(Graph& graph, const std::string& name, std::int64_t tokens);
+/// The prompts of `batch` sequences to where their tokens are kept.
+void store_tokens(Graph& graph, const std::string& name, ValueId prompt, ValueId sequence,
+                  std::int64_t batch);
+/// One token of each sequence, int32 [N] -> [N, columns]; the parameters are those of embedding() for `places` positions.
+ValueId embedding_at(Graph& graph, const std::string& name, ValueId tokens, std::int64_t entries,
+                     std::int64_t columns, std::int64_t places);
+/// x [batch·length, C] -> [batch, C]: of each sequence the row at `position`, or (-1) at that of the launch.
+ValueId rows_at(Graph& graph, const std::string& name, ValueId x, std::int64_t batch,
+                std::int64_t position);
+/// The likeliest tokens of logits [batch, entries] to `next` [batch] and, where it is given, to the place in `sequence` after
+/// the launch's position.
+void largest(Graph& graph, const std::string& name, ValueId logits, ValueId next, ValueId sequence);
 /// Maps [N,H,W,A·columns] of any H, W and A -> [N·sum of H·W·A, columns]: of each image the rows of all
 /// maps, in order.
 ValueId join_maps(Graph& graph, const std::string& name, std::vector<ValueId> maps,

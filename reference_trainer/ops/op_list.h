@@ -89,6 +89,12 @@
   OP(kCombine, add_combine, add_absent) \
   OP(kCombineBackward, add_combine_backward, add_absent) \
   OP(kExchange, add_exchange, add_absent) \
+  OP(kCachedAttention, add_cached_attention, add_absent) \
+  OP(kFillCache, add_fill_cache, add_absent) \
+  OP(kStoreTokens, add_store_tokens, add_absent) \
+  OP(kEmbeddingAt, add_embedding_at, add_absent) \
+  OP(kRowsAt, add_rows_at, add_absent) \
+  OP(kLargest, add_largest, add_absent) \
   OP(kJoinMaps, add_join_maps, add_join) \
   OP(kSplitMaps, add_split_maps, add_split) \
   OP(kAssignBoxes, add_assign_boxes, add_assign_boxes) \

@@ -14,11 +14,12 @@ using kernels::NumberFormat;
 
 /// What tensor cores run: matrix products in all their forms.
 constexpr std::array kAllowed = {
-    &ops::kConv2d,       &ops::kConv2dBackwardData,    &ops::kConv2dBackwardWeights,
-    &ops::kLinear,       &ops::kLinearBackwardData,    &ops::kLinearBackwardWeights,
-    &ops::kMatmul,       &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul,
-    &ops::kAttention,    &ops::kAttentionBackward,     &ops::kLstm,
-    &ops::kLstmBackward, &ops::kConv2dFused,           &ops::kLinearFused};
+    &ops::kConv2d,         &ops::kConv2dBackwardData,    &ops::kConv2dBackwardWeights,
+    &ops::kLinear,         &ops::kLinearBackwardData,    &ops::kLinearBackwardWeights,
+    &ops::kMatmul,         &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul,
+    &ops::kAttention,      &ops::kAttentionBackward,     &ops::kLstm,
+    &ops::kLstmBackward,   &ops::kConv2dFused,           &ops::kLinearFused,
+    &ops::kCachedAttention};
 /// What loses too much: sums over many elements, exponentials, and what becomes the loss.
 constexpr std::array kDenied = {&ops::kLogSoftmax,
                                 &ops::kLogSoftmaxBackward,

@@ -68,6 +68,8 @@ struct Settings {
   bool fold_bn = true;
   bool fused_epilogue = true;
   Calibration calibration = Calibration::kEntropy;
+  std::int64_t generate = 0;  ///< tokens of each sequence; 0: none
+  bool kv_cache = true;
   std::int64_t calibration_samples = 256;
   double calibration_percentile = 99.99;
   // data
@@ -129,6 +131,8 @@ struct Settings {
   bool shard_parameters = false;
   bool gather_prefetch = true;
   bool expert_parallel = false;
+  bool tensor_parallel = false;
+  bool sequence_parallel = false;
   std::int64_t ranks_per_node = 8;
   double node_gb_per_s = 0;
   double network_gb_per_s = 0;
@@ -153,10 +157,11 @@ struct Settings {
 };
 
 /// What the run's ranks do with a batch: the stages of a pipeline cut it into micro batches, whose gradients are added up, and
-/// all work on the same samples; else each rank has its own.
+/// all work on the same samples, as ranks do that share each layer; else each rank has its own.
 Settings with_micro_batches(Settings settings);
 inline std::int64_t ranks_with_own_samples(const Settings& settings) {
-  return settings.pipeline == PipelineSchedule::kOff ? settings.ranks : 1;
+  const bool share = settings.tensor_parallel || settings.pipeline != PipelineSchedule::kOff;
+  return share ? 1 : settings.ranks;
 }
 
 }  // namespace headway::trainer

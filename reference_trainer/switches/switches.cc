@@ -37,6 +37,9 @@ bool is_ssd(const Settings& s) {
 bool infers(const Settings& s) {
   return s.mode == RunMode::kInfer;
 }
+bool generates(const Settings& s) {
+  return s.generate > 0;
+}
 bool has_convolutions(const Settings& s) {
   return s.model == ModelKind::kResnet || s.model == ModelKind::kSsd;
 }
@@ -281,6 +284,18 @@ std::vector<Switch> make_switches() {
       integer({"train_steps", kInference,
                "Steps to train before inference where checkpoint names no file."},
               &S::train_steps, 0, 1000000, "random parameters"),
+      integer(
+          {"generate", kInference,
+           "Inference with a transformer: tokens that each sequence gets after its prompt, one a "
+           "step; the prompt has the other tokens of --sequence."},
+          &S::generate, 0, 1048576, "none, whole batches run forward"),
+      flag({"kv_cache",
+            kInference,
+            "Generated tokens: keep keys and values of earlier tokens, or compute all tokens again "
+            "for each new one.",
+            {},
+            try_values({"on"}, generates)},
+           &S::kv_cache),
       flag({"fold_bn", kInference,
             "Inference: multiply what batch norm does into the weights and the bias of the "
             "convolution before it.",
@@ -598,6 +613,18 @@ std::vector<Switch> make_switches() {
             "tokens.",
             "expert-imbalance, comm-exposed"},
            &S::expert_parallel),
+      flag(
+          {"tensor_parallel", kRanks,
+           "Devices host and sim: all ranks share each block of the transformer, its heads and the "
+           "columns of its wide layer (Megatron). All work on one batch; two all-reduces of "
+           "activations a block and direction are on the critical path.",
+           "comm-exposed, comm-slow-link"},
+          &S::tensor_parallel),
+      flag({"sequence_parallel", kRanks,
+            "With tensor parallelism: norms, dropout and sums between the shared products are "
+            "dealt out by tokens; reduce-scatters and all-gathers take the place of all-reduces.",
+            "comm-exposed, comm-slow-link"},
+           &S::sequence_parallel),
       integer({"ranks_per_node", kRanks, "Ranks per node; they share its network."},
               &S::ranks_per_node, 1, 1024),
       number({"node_gb_per_s", kRanks, "Emulated link of a rank to the others of its node.",

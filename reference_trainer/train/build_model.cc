@@ -47,7 +47,8 @@ double capacity_of(const Settings& s) {
              : static_cast<double>(s.experts) / static_cast<double>(s.expert_choices);
 }
 
-Model transformer(const Settings& s, bool training, int rank) {
+Model transformer(const Settings& s, bool training, int rank,
+                  TransformerPart part = TransformerPart::kWhole) {
   if (s.features % s.heads != 0)
     fail_usage("--features {} must be a multiple of --heads {}.", s.features, s.heads);
   if (s.window > 0 && s.sequence % s.window != 0)
@@ -66,10 +67,13 @@ Model transformer(const Settings& s, bool training, int rank) {
   options.experts.capacity = capacity_of(s);
   if (s.expert_parallel) options.experts.ranks = s.ranks;
   options.experts.rank = rank;
+  if (s.tensor_parallel) options.tensor = {s.ranks, rank, s.sequence_parallel};
   if (s.router_imbalance > 1)
     options.experts.favour = [load = ExpertLoad(s)](std::int64_t layer) {
       return load.favour(layer);
     };
+  options.part = part;
+  options.prompt = s.sequence - s.generate;
   return build_transformer(options);
 }
 
@@ -150,12 +154,12 @@ Precision precision_around(InferPrecision precision) {
   return Precision::kFp32;
 }
 
-/// Nothing updates them, so they need no FP32 beside.
+/// Nothing updates them, so they need no FP32 beside. Of states only caches are matrices.
 void store_parameters(Graph& graph, kernels::NumberFormat format) {
   for (std::size_t i = 0; i < graph.value_count(); ++i) {
     Value& value = graph.value(ValueId::from(i));
-    if (value.role == Role::kParameter && value.type == DataType::kFloat32 &&
-        value.shape.rank() >= 2)
+    if ((value.role == Role::kParameter || value.role == Role::kState) &&
+        value.type == DataType::kFloat32 && value.shape.rank() >= 2)
       value.stored = format;
   }
 }
@@ -182,6 +186,15 @@ Model build_inference_model(const Settings& s, const TrainingData& data, Paramet
   if (s.infer_precision == InferPrecision::kInt8) fuse_products(model.graph, parameters);
   fuse(model.graph, s);
   if (s.channels_first) assign_channels_first(model.graph);
+  return model;
+}
+
+Model build_generation_part(const Settings& s, TransformerPart part) {
+  Model model = transformer(s, false, 0, part);
+  ParameterSet none;
+  if (s.fused_epilogue) fuse_epilogues(model.graph);
+  fuse(model.graph, s);
+  lower_precision(model, s, {}, none);
   return model;
 }
 
@@ -255,6 +268,7 @@ float learning_rate_of(const Settings& s) {
 }
 
 const char* samples_word(const Settings& s) {
+  if (s.generate > 0) return "tokens";
   return trains_on_images(s) ? "images" : "sequences";
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reference_trainer/models/resnet.h"
+#include "reference_trainer/models/transformer.h"
 #include "reference_trainer/passes/quantise.h"
 #include "reference_trainer/switches/settings.h"
 
@@ -20,6 +21,8 @@ Model build_forward_model(const Settings& settings, const TrainingData& data, bo
 /// this makes of others.
 Model build_inference_model(const Settings& settings, const TrainingData& data,
                             ParameterSet& parameters);
+/// A part of a transformer that generates tokens, in the format of infer_precision.
+Model build_generation_part(const Settings& settings, TransformerPart part);
 /// Takes it to the format of infer_precision. `ranges`: see quantise().
 void lower_precision(Model& model, const Settings& settings, const Ranges& ranges,
                      ParameterSet& parameters, int most_weight = 127);
@@ -36,7 +39,7 @@ Model build_training_model(const Settings& settings, const TrainingData& data,
 OptimizerKind optimizer_of(const Settings& settings);
 /// 0 resolved: a rate that the optimizer trains the model well with.
 float learning_rate_of(const Settings& settings);
-/// What a sample is called: "images" or "sequences".
+/// What a sample is called: "images", "sequences" or, where text is generated, "tokens".
 const char* samples_word(const Settings& settings);
 
 }  // namespace headway::trainer

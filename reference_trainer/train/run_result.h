@@ -34,6 +34,8 @@ struct RunResult {
   std::optional<EvaluationResult> evaluation;
   /// Of inference: the same samples by the plain graph in FP32.
   std::optional<EvaluationResult> plain_evaluation;
+  /// Of a run that generates text, where the device computes: by step a token of each sequence.
+  std::vector<std::vector<std::int32_t>> tokens;
   bool interrupted = false;
   double padding =
       -1;  ///< share of the batches' elements that pads shorter samples; -1: samples are alike

@@ -123,7 +123,8 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
   options.sync_every = settings.sync.ops;
   options.join_launches = settings.cuda_graph;
   executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
-  if (settings.expert_parallel && communicator_) add_model_exchanges(parts);
+  if ((settings.expert_parallel || settings.tensor_parallel) && communicator_)
+    add_model_exchanges(parts);
   if (settings.shard_parameters && communicator_)
     add_parameter_shards(parts);
   else
@@ -139,7 +140,7 @@ void Trainer::add_input(const TrainerParts& parts) {
   BatchesWanted wanted;
   wanted.batches = steps_ * settings_.accumulate;
   wanted.in_use = static_cast<int>(settings_.run_ahead) + 2;
-  if (communicator_ && !stage_) {
+  if (communicator_ && ranks_with_own_samples(settings_) > 1) {
     wanted.rank = communicator_->rank();
     wanted.ranks = communicator_->size();
   }
@@ -169,7 +170,8 @@ std::unique_ptr<DeviceImages> Trainer::device_images() const {
 }
 
 void Trainer::add_gradient_sync(const TrainerParts& parts) {
-  Communicator* const others = stage_ ? nullptr : parts.communicator;
+  const bool apart = stage_ || (settings_.tensor_parallel && !settings_.sequence_parallel);
+  Communicator* const others = apart ? nullptr : parts.communicator;
   if (!others && settings_.accumulate == 1) return;
   GradientSyncOptions options;
   options.exchange = {settings_.compress,
@@ -184,6 +186,7 @@ void Trainer::add_gradient_sync(const TrainerParts& parts) {
   options.bucket_bytes = static_cast<std::int64_t>(settings_.bucket_mb * 1048576);
   options.overlap = settings_.overlap;
   options.micro_batches = static_cast<int>(settings_.accumulate);
+  options.sums = settings_.sequence_parallel;
   // Real ranks meet in one place: all exchanges in the order of the host.
   if (exchanges_ && device_.computes()) options.stream = exchanges_->stream();
   gradient_sync_ = std::make_unique<GradientSync>(device_, compute_, model_.graph, *compiled_,
@@ -209,14 +212,17 @@ ModelShare Trainer::expert_share() {
 
 void Trainer::add_model_exchanges(const TrainerParts& parts) {
   ModelExchanges::Most most;
-  if (settings_.expert_capacity <= 0)
+  if (settings_.expert_parallel && settings_.expert_capacity <= 0)
     most = [this](std::int64_t layer, std::int64_t batch) {
       return expert_load_->most(layer, batch);
     };
   exchanges_ = std::make_unique<ModelExchanges>(device_, compute_, model_.graph, *compiled_,
                                                 *parts.communicator, most);
-  std::erase_if(gradients_,
-                [&](const auto& pair) { return model_.graph.value(pair.first).part.valid(); });
+  std::erase_if(gradients_, [&](const auto& pair) {
+    const Value& parameter = model_.graph.value(pair.first);
+    // Ranks that share layers have the same gradients of what they all have, but for the tokens that each has alone.
+    return settings_.tensor_parallel ? !parameter.sum_over_ranks : parameter.part.valid();
+  });
 }
 
 void Trainer::add_parameter_shards(const TrainerParts& parts) {

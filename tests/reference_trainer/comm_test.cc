@@ -243,6 +243,35 @@ TEST_CASE("ranks that share experts learn what one rank with all of them does fr
     }
 }
 
+TEST_CASE("ranks that share each layer learn what one rank with all of it does") {
+  for (const bool by_tokens : {false, true})
+    for (const std::int64_t ranks : {2, 3, 4})
+      for (const bool fused : {false, true}) {
+        CAPTURE(by_tokens);
+        CAPTURE(ranks);
+        CAPTURE(fused);
+        Settings settings = tiny_transformer();
+        settings.heads = 12;
+        settings.features = 24;
+        settings.batch = 3;
+        settings.fused_attention = settings.fused_ln = settings.fused_bias_act = fused;
+        if (!fused) settings.graph_compiler = GraphCompiler::kOff;
+        if (fused) settings.window = 4;
+        const auto whole = losses_of(train_ranks(settings));
+        settings.ranks = ranks;
+        settings.tensor_parallel = true;
+        settings.sequence_parallel = by_tokens;
+        const TrainedRanks shared = train_ranks(settings);
+        for (const RunResult& result : shared.results) {
+          REQUIRE(result.steps.size() == whole.size());
+          for (std::size_t i = 0; i < whole.size(); ++i)
+            CHECK(static_cast<double>(*result.steps[i].loss) ==
+                  doctest::Approx(whole[i]).epsilon(2e-5));
+        }
+        CHECK(whole.back() < whole.front());
+      }
+}
+
 TEST_CASE("four ranks are one rank that adds up four micro batches") {
   Settings settings = tiny_settings();
   settings.steps = 6;

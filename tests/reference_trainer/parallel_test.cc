@@ -104,6 +104,38 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("ranks that share each layer sum its activations twice a block in each direction") {
+  Settings settings = transformer(4);
+  settings.tensor_parallel = true;
+  const sim::SimulatedRun whole = simulate(settings);
+  settings.sequence_parallel = true;
+  const sim::SimulatedRun by_tokens = simulate(settings);
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    CHECK(kinds_per_step(whole.recordings[rank], settings.steps) ==
+          std::map<std::string, int>{{"allreduce", 4 * 8}});
+    // At the ends of the blocks, tokens are dealt out and joined; the gradients of norms are summed up.
+    const auto kinds = kinds_per_step(by_tokens.recordings[rank], settings.steps);
+    CHECK(kinds.at("allgather") == 4 * 8 + 2);
+    CHECK(kinds.at("reducescatter") == 4 * 8);
+    CHECK(kinds.at("allreduce") >= 1);
+  }
+}
+
+TEST_CASE(
+    "ranks that share each layer have part of its memory and time, and more of it by tokens") {
+  Settings settings = transformer(1);
+  const sim::SimulatedRun alone = simulate(settings);
+  settings.ranks = 4;
+  settings.tensor_parallel = true;
+  const sim::SimulatedRun shared = simulate(settings);
+  settings.sequence_parallel = true;
+  const sim::SimulatedRun by_tokens = simulate(settings);
+  CHECK(shared.recordings[0].memory_bytes < alone.recordings[0].memory_bytes / 2);
+  CHECK(by_tokens.recordings[0].memory_bytes < shared.recordings[0].memory_bytes);
+  CHECK(shared.result.mean_step_s() < 0.75 * alone.result.mean_step_s());
+  CHECK(by_tokens.result.mean_step_s() < 0.95 * shared.result.mean_step_s());
+}
+
 TEST_CASE("each block is gathered twice a step and scattered once, the root once") {
   Settings settings = transformer(4);
   settings.shard_parameters = true;
@@ -222,6 +254,27 @@ TEST_CASE("what does not go together, and devices that have it not, are refused 
   other = shards;
   other.optimizer = OptimizerChoice::kLamb;
   refuses(other, "lamb");
+  Settings layers = transformer(4);
+  layers.tensor_parallel = true;
+  CHECK_NOTHROW(check_rank_settings(layers));
+  other = layers;
+  other.ranks = 3;
+  refuses(other, "--heads 16");
+  other = layers;
+  other.device = DeviceKind::kCuda;
+  refuses(other, "--device host or sim");
+  other = layers;
+  other.shard_parameters = true;
+  refuses(other, "--shard-parameters off");
+  other = layers;
+  other.device = DeviceKind::kHost;
+  other.eval = true;
+  refuses(other, "--eval off");
+  other = layers;
+  other.sequence_parallel = true;
+  CHECK_NOTHROW(check_rank_settings(other));
+  other.tensor_parallel = false;
+  refuses(other, "--tensor-parallel on");
   Settings stages = transformer(4);
   stages.pipeline = PipelineSchedule::k1F1B;
   CHECK_NOTHROW(check_rank_settings(stages));

@@ -38,6 +38,7 @@ extern const Fix kHierarchicalAllReduce;
 extern const Fix kLargerBatch;
 extern const Fix kLargerBuckets;
 extern const Fix kKeepActivations;
+extern const Fix kKeepKeysAndValues;
 extern const Fix kLessPadding;
 extern const Fix kLogLessOften;
 extern const Fix kFewerMicroBatches;

@@ -134,27 +134,35 @@ void halve_messages(const Predictor& predictor, BytesTake take, Editor& editor) 
       editor.scale_message(one, 0.5, take);
 }
 
+/// What of it travels in half the bytes.
+struct Halved {
+  bool shards = false;
+  bool activations = false;
+};
+
 /// Parameters that the ranks share travel, as their gradients do, in the type that products take (FSDP's mixed precision).
-bool halve_shards(const Predictor& predictor, Editor& editor) {
+/// Likewise the activations of layers that they share.
+Halved halve_shards(const Predictor& predictor, Editor& editor) {
   const Analysis& analysis = predictor.analysis();
   const DevicePartition& partition = analysis.partitions[predictor.steps().partition];
-  if (find_parameter_gathers(rule_context(predictor), partition).gathers == 0) return false;
-  bool any = false;
-  for (const std::string_view kind : {"allgather", "reducescatter"}) {
+  const bool parameters = find_parameter_gathers(rule_context(predictor), partition).gathers > 0;
+  Halved halved;
+  for (const std::string_view kind : {"allgather", "reducescatter", "allreduce"}) {
     std::vector<Transfer> its = transfers_of(predictor);
     std::erase_if(its, [&](const Transfer& one) {
-      return one.kind != kind || !in_single_precision(predictor.trace().strings[one.dtype]);
+      return one.kind != kind || !in_single_precision(predictor.trace().strings[one.dtype]) ||
+             !(one.of_layer || (parameters && kind != "allreduce"));
     });
     if (its.empty()) continue;
+    (its.front().of_layer ? halved.activations : halved.shards) = true;
     const TransferLine line = model_transfers(predictor, its).line;
     for (const Transfer& one : its) {
       const double ns =
           std::max(line.of(0), one.ns - (line.of(one.bytes) - line.of(one.bytes / 2)));
       editor.set_transfer(one.op, DurationNs{std::llround(one.wait + std::min(ns, one.ns))}, true);
     }
-    any = true;
   }
-  return any;
+  return halved;
 }
 
 Proposal propose(const Predictor& predictor, bool mixed) {
@@ -174,10 +182,10 @@ Proposal propose(const Predictor& predictor, bool mixed) {
     return not_here("most matrix kernel names do not show 32 bits");
   const bool stored = ratio(products.half_on_general, products.all) >= kMost;
   const Halving halving(predictor, *limits, stored);
-  bool shards = false;
+  Halved travel;
   auto halved = [&](SmallProduct held_by, BytesTake take = BytesTake::kLikely) {
     Editor editor = halve(predictor, halving, held_by);
-    shards = !stored && halve_shards(predictor, editor);
+    if (!stored) travel = halve_shards(predictor, editor);
     if (!stored) halve_messages(predictor, take, editor);
     // BF16 has the range of FP32: what FP16 needs to keep small gradients goes away.
     if (limits->bf16) drop_loss_scaling(predictor.trace(), editor);
@@ -196,19 +204,21 @@ Proposal propose(const Predictor& predictor, bool mixed) {
       otherwise.push_back(halved(SmallProduct::kEither, take).second);
   }
   const std::string_view type = limits->bf16 ? "BF16" : "FP16";
-  const std::string_view travel =
-      shards ? ", as do shared parameters and their gradients in transit" : "";
+  const std::string_view in_transit =
+      travel.shards        ? ", as do shared parameters and their gradients in transit"
+      : travel.activations ? ", in transit between ranks, too"
+                           : "";
   Proposal proposal{
       true,
       mixed ? fmt::format("activations between products take half the bytes in {}, without casts{}",
-                          type, travel)
+                          type, in_transit)
       : stored
           ? fmt::format(
                 "{} of matrix kernels per step run in {} on matrix units, which lack BF16 on {}",
                 format_duration(products.half_on_general), type, limits->model->id)
           : fmt::format(
                 "{} of matrix kernels per step run in {} on {}; activations take half the bytes{}",
-                format_duration(products.all), type, limits->model->id, travel),
+                format_duration(products.all), type, limits->model->id, in_transit),
       std::move(likely)};
   proposal.otherwise = std::move(otherwise);
   proposal.setting = limits->bf16 ? "--precision bf16" : "--precision amp-o2";

@@ -104,6 +104,19 @@ std::set<StreamId> communication_streams(const Predictor& predictor) {
   return streams;
 }
 
+/// An all-reduce, all-gather or reduce-scatter with twice the bytes. Its ring passes on pieces, and those up to a slice of the
+/// library's protocol move at half of the rate (NCCL: NCCL_BUFFSIZE of 4 MiB in 8 steps); `start` stays (NCCL's own model of
+/// itself, src/include/tuning.h: baseLat).
+double doubled_ring_ns(const Transfer& one) {
+  constexpr double kSliceBytes = 512 * 1024;
+  constexpr double kStartNs = 8'400;
+  auto times = [&](double bytes) {
+    return 1 + std::min(1.0, kSliceBytes * std::max(1, one.ranks) / bytes);
+  };
+  const double start = std::min(one.ns, kStartNs);
+  return start + kTimes * (one.ns - start) * times(kTimes * one.bytes) / times(one.bytes);
+}
+
 /// Kernels and copies to the device. `power` of a last wave that is not full: 1 where it costs a whole one, 0 nothing. `take`:
 /// what bytes take of messages.
 Scenario computing(const Predictor& predictor, double power, TimePerByte per_byte,
@@ -126,10 +139,12 @@ Scenario computing(const Predictor& predictor, double power, TimePerByte per_byt
   for (const Collective& one : trace.collectives)
     if (one.op.valid() && is_point_to_point(trace.strings[one.kind]))
       editor.scale_message(one, kTimes, take);
-  // So do tokens to experts and back, and rows of shared tables.
+  // So do tokens to experts and back, rows of shared tables, and the activations of shared layers.
   const auto least = static_cast<double>(shortest_kernel(ops).ns);
   for (const Transfer& one : transfers_of(predictor))
-    if (one.kind == "alltoall") {
+    if (one.of_layer) {
+      editor.set_transfer(one.op, {std::llround(one.wait + doubled_ring_ns(one))}, true);
+    } else if (one.kind == "alltoall") {
       const double start = std::min(one.ns, least);
       editor.set_transfer(one.op, {std::llround(start + kTimes * (one.ns - start))}, true);
     }

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/evidence/layer_exchanges.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/overlap_slowdown.h"
@@ -204,8 +205,9 @@ void slow_down(const DeviceOps& ops, const StepWork& work, DurationNs left,
 }
 
 /// They carry what the model's next op needs, not gradients.
-std::set<DeviceOpId> all_to_alls(const Trace& trace) {
-  std::set<DeviceOpId> ops;
+std::set<DeviceOpId> exchanges_of_model(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  std::set<DeviceOpId> ops = find_layer_exchanges(rule_context(predictor)).ops(trace);
   for (const Collective& one : trace.collectives)
     if (one.op.valid() && trace.strings[one.kind] == "alltoall") ops.insert(one.op);
   return ops;
@@ -222,7 +224,7 @@ Proposal propose(const Predictor& predictor) {
   std::size_t messages = 0;
   std::size_t beside = 0;
   OverlapSlowdown known;
-  const std::set<DeviceOpId> of_model = all_to_alls(predictor.trace());
+  const std::set<DeviceOpId> of_model = exchanges_of_model(predictor);
   for (const DevicePartition& partition : predictor.analysis().partitions) {
     if (!partition.device.valid()) continue;
     const OverlapSlowdown slowdown = fit_overlap_slowdown(predictor, partition.device);

@@ -58,6 +58,7 @@ std::span<const Fix* const> all_fixes() {
       &kNoGarbageCollection,
       &kKeepFreedMemory,
       &kNoPauses,
+      &kKeepKeysAndValues,
       &kStepsAsAtFirst,
       &kUsualSteps,
       &kMoreMicroBatches,

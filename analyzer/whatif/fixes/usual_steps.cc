@@ -102,7 +102,14 @@ class ByPart {
 /// The first quarter of the steps tells what they took before they grew.
 Proposal propose_first(const Predictor& predictor) {
   const std::vector<MarkedStep>& steps = predictor.steps().steps;
-  if (!find_step_trend(rule_context(predictor)).grows()) return not_here("step time does not grow");
+  const RuleContext context = rule_context(predictor);
+  const StepTrend trend = find_step_trend(context);
+  if (!trend.grows()) return not_here("step time does not grow");
+  const TimeClass grown = what_grew(context, *trend.partition).time_class;
+  // Even the first steps computed all tokens before theirs.
+  if (context.program.is_inference() &&
+      (grown == TimeClass::kComputeTensor || grown == TimeClass::kComputeOther))
+    return not_here("compute of an inference grows: see keep-keys-and-values");
   const std::size_t early = std::max<std::size_t>(1, steps.size() / kTrendParts);
   std::vector<const MarkedStep*> first;
   for (std::size_t i = 0; i < early; ++i) first.push_back(&steps[i]);

@@ -229,6 +229,10 @@ std::string kernel_name(const GpuModel& gpu, const Node& node, const KernelName&
   if (by.part.empty() && !by.operands.empty() && by.operands != "i8") {
     if (product) return product_name(generation, node, by);
     if (convolution) return convolution_name(generation, node, by);
+    if (node.op == &ops::kCachedAttention && (by.operands == "f16" || by.operands == "bf16"))
+      return fmt::format(
+          "void flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<64, 64, 128, 4, cutlass::{}>>",
+          by.operands == "f16" ? "half_t" : "bfloat16_t");
     if (is_one_of(node, {&ops::kAttention, &ops::kAttentionBackward}))
       return attention_name(generation, node, by);
   }

@@ -108,7 +108,7 @@ NumberFormat stored_format(const Graph& graph, const Node& reader, ValueId id) {
   const Value& value = graph.value(id);
   if (value.type != DataType::kFloat32 || value.shape.rank() < 2) return NumberFormat::kFloat32;
   if (!value.producer.valid())
-    return value.role == Role::kParameter ? reader.results : NumberFormat::kFloat32;
+    return value.role == Role::kParameter ? reader.results : value.stored;
   return written_format(graph, id);
 }
 

@@ -91,7 +91,7 @@ class SimGraph final : public CompiledGraph {
         step_memory_(graph_, options) {
     for (std::size_t i = 0; i < graph.node_count(); ++i) add(graph, NodeId::from(i));
     for (std::size_t i = 0; i < graph.value_count(); ++i)
-      if (graph.values()[i].role != Role::kActivation)
+      if (graph.values()[i].role != Role::kActivation && !is_shared(graph.values()[i]))
         memory_bytes_ += kept_bytes(ValueId::from(i));
     if (!step_memory_.raw())
       memory_bytes_ += plan_memory(graph, [&](ValueId id) {
@@ -131,6 +131,10 @@ class SimGraph final : public CompiledGraph {
   }
 
  private:
+  bool is_shared(const Value& value) const {
+    return options_.share_with && (value.role == Role::kParameter || value.role == Role::kState);
+  }
+
   /// Matrix units round what they read to TF32 themselves.
   bool is_stored(ValueId value) const {
     const NodeId producer = graph_.value(value).producer;

@@ -9,6 +9,7 @@
 #include "reference_trainer/data/storage_kinds.h"
 #include "reference_trainer/devices/sim/sim_communicator.h"
 #include "reference_trainer/devices/sim/sim_loader.h"
+#include "reference_trainer/train/generation.h"
 #include "reference_trainer/train/inference.h"
 
 namespace headway::trainer::sim {
@@ -102,7 +103,9 @@ void run_rank(const Settings& settings, const TrainingData& data, const SimOptio
                                          sim_storage(settings, device.drawn()));
     };
     if (world.ranks() > 1) parts.communicator = &communicator;
-    if (settings.mode == RunMode::kInfer)
+    if (settings.mode == RunMode::kInfer && settings.generate > 0)
+      outcome.result = Generation(settings, device, data, {}, parts.make_loader).run(hooks);
+    else if (settings.mode == RunMode::kInfer)
       outcome.result = Inference(settings, device, data, {}, parts.make_loader).run(hooks);
     else
       outcome.result = Trainer(settings, device, data, parts).run(hooks);

@@ -72,4 +72,48 @@ TEST_CASE("comm-exposed cannot tell when a rank of many recorded no communicatio
   CHECK(alone.finding("comm-exposed").status == Status::kFine);
 }
 
+/// Four blocks forward and back, with a collective after each; and gradients at the end.
+std::string blocks(const std::string& forward, const std::string& backward) {
+  return "plants: nothing\nexpect: nothing\njitter 0%\nranks 4\nthread main\n  steps 12\n"
+         "    range forward phase=forward\n      repeat 4\n"
+         "        launch fwd 1ms blocks=800 bytes=40MB\n" +
+         forward +
+         "      launch head 500us blocks=800 bytes=40MB\n"
+         "    range backward phase=backward\n      repeat 4\n"
+         "        launch bwd 2ms blocks=800 bytes=80MB\n" +
+         backward +
+         "      record gradients\n      await gradients stream=comm\n"
+         "      collective allreduce 50MB 3ms communicator=dp\n"
+         "      record reduced stream=comm\n      await reduced\n"
+         "    range update phase=update\n      launch sgd 300us bytes=400MB blocks=800\n"
+         "    sync stream\n";
+}
+
+std::string exchange(const std::string& collective) {
+  return "        record partial\n        await partial stream=comm\n        collective " +
+         collective + "\n        record summed stream=comm\n        await summed\n";
+}
+
+TEST_CASE("comm-exposed tells activations from gradients by sums in the forward pass") {
+  auto kind_of = [](const std::string& forward, const std::string& backward) {
+    auto report = analyze_planted(blocks(forward, backward));
+    const Finding& found = finding(*report, "comm-exposed");
+    REQUIRE(found.status == Status::kFound);
+    return found.sub_cause;
+  };
+  const std::string sum = exchange("allreduce 64MB 1ms communicator=tp");
+  CHECK(kind_of(sum, sum) == "activations");
+  // Most of the time goes to gradients.
+  const std::string short_sum = exchange("allreduce 4MB 100us communicator=tp");
+  CHECK(kind_of(short_sum, short_sum) == "allreduce");
+  // Sums by parts, and gathers of the same size in between (sequence parallelism).
+  const std::string scattered = exchange("reducescatter 64MB 500us communicator=tp");
+  const std::string gathered = exchange("allgather 64MB 500us communicator=tp");
+  CHECK(kind_of(gathered + scattered, gathered + scattered) == "activations");
+  // Gathers alone bring parameters.
+  CHECK(kind_of(exchange("allgather 64MB 1ms communicator=dp"), "") == "allgather");
+  // What compute runs beside is not waited for: gradients of the step before.
+  CHECK(kind_of("        collective allreduce 64MB 900us communicator=dp\n", "") == "allreduce");
+}
+
 }  // namespace headway::analyzer

@@ -134,4 +134,44 @@ TEST_CASE("inference gets no advice for training, and training none for inferenc
   CHECK_FALSE(training.applies("inference-engine"));
 }
 
+TEST_CASE(
+    "keys and values that are kept gain no more than predicted, and that is most of the step") {
+  const Switches run = with(kServed, {{"model", "transformer"},
+                                      {"layers", "6"},
+                                      {"features", "1024"},
+                                      {"heads", "16"},
+                                      {"sequence", "384"},
+                                      {"generate", "320"},
+                                      {"batch", "8"},
+                                      {"infer_precision", "bf16"},
+                                      {"kv_cache", "off"}});
+  const Predicted before(run, 320);
+  CHECK(before.analysis.program.is_inference());
+  CHECK_FALSE(before.applies("steps-as-at-first"));
+  const double now = mean_step_ns(run, {}, 320);
+  const double done = mean_step_ns(run, {{"kv_cache", "on"}}, 320);
+  const double ceiling = before.step_ns("keep-keys-and-values");
+  CHECK(done < 0.6 * now);
+  CHECK(ceiling <= 1.02 * done);
+  CHECK(ceiling > 0.4 * done);
+  const Switches kept = with(run, {{"kv_cache", "on"}});
+  CHECK_FALSE(Predicted(kept, 320).applies("keep-keys-and-values"));
+}
+
+TEST_CASE("launches of tokens gain as one graph what is predicted") {
+  const Switches run = with(kServed, {{"model", "transformer"},
+                                      {"layers", "6"},
+                                      {"features", "1024"},
+                                      {"heads", "16"},
+                                      {"sequence", "512"},
+                                      {"generate", "384"},
+                                      {"batch", "4"},
+                                      {"infer_precision", "bf16"},
+                                      {"launch_us", "5"}});
+  const double now = mean_step_ns(run);
+  const double done = mean_step_ns(run, {{"cuda_graph", "on"}});
+  CHECK(done < 0.8 * now);
+  CHECK(Predicted(run).step_ns("cuda-graph") == doctest::Approx(done).epsilon(0.08));
+}
+
 }  // namespace headway::trainer

@@ -2,8 +2,10 @@
 // What if the slow rank did as its peers, or if there were more ranks? The truth is the same job, simulated so.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "analyzer/analysis.h"
 #include "analyzer/whatif/more_ranks.h"
@@ -86,6 +88,65 @@ TEST_CASE("the step with more ranks follows from the collectives of few") {
         doctest::Approx(static_cast<double>(predictor.baseline().recorded.ns)).epsilon(0.001));
   const Recorded alone(job({}));
   CHECK(!with_ranks(*alone.predictor, 8).possible);
+}
+
+TEST_CASE("activations of shared layers get no advice for gradients") {
+  for (const char* by_tokens : {"off", "on"}) {
+    CAPTURE(by_tokens);
+    const Switches run{{"model", "transformer"},
+                       {"data", "generated"},
+                       {"eval", "off"},
+                       {"layers", "6"},
+                       {"features", "1024"},
+                       {"heads", "16"},
+                       {"sequence", "512"},
+                       {"batch", "8"},
+                       {"ranks", "8"},
+                       {"ranks_per_node", "4"},
+                       {"precision", "bf16"},
+                       {"tensor_parallel", "on"},
+                       {"sequence_parallel", by_tokens}};
+    const Recorded recorded(run);
+    for (const char* fix : {"compress-gradients", "larger-buckets", "hierarchical-allreduce",
+                            "flat-allreduce", "all-reduce-instead-of-parameter-server"}) {
+      CAPTURE(fix);
+      const Proposal proposal = find_fix(fix)->propose(*recorded.predictor);
+      if (proposal.applies)  // the small gradients of norms, which are summed up
+        CHECK(static_cast<double>(recorded.predictor->predict(proposal.scenario).step.ns) >
+              0.97 * step_ns(run));
+    }
+    const Proposal overlap = find_fix("overlap-communication")->propose(*recorded.predictor);
+    if (overlap.applies)
+      CHECK(static_cast<double>(recorded.predictor->predict(overlap.scenario).step.ns) >
+            0.97 * step_ns(run));
+    const auto exposed = std::ranges::find(recorded.analysis.findings,
+                                           std::string_view("comm-exposed"), &Finding::rule);
+    REQUIRE(exposed != recorded.analysis.findings.end());
+    CHECK(exposed->status == Status::kFound);
+    CHECK(exposed->sub_cause == "activations");
+    for (const Advice& advice : exposed->advice)
+      CHECK(advice.knob.find("compress") == std::string::npos);
+    // Twice the tokens are twice the activations.
+    Switches twice = run;
+    twice.emplace_back("batch", "16");
+    const Proposal larger = find_fix("larger-batch")->propose(*recorded.predictor);
+    REQUIRE(larger.applies);
+    CHECK(static_cast<double>(recorded.predictor->predict(larger.scenario).step.ns) ==
+          doctest::Approx(step_ns(twice) / 2).epsilon(0.05));
+  }
+}
+
+TEST_CASE("activations of shared layers travel in half the bytes in 16 bits") {
+  Switches run{{"model", "transformer"}, {"data", "generated"},    {"eval", "off"},
+               {"layers", "4"},          {"features", "1024"},     {"heads", "16"},
+               {"sequence", "512"},      {"batch", "8"},           {"ranks", "4"},
+               {"precision", "tf32"},    {"tensor_parallel", "on"}};
+  const Recorded recorded(run);
+  const Proposal half = find_fix("half-precision")->propose(*recorded.predictor);
+  REQUIRE(half.applies);
+  run.emplace_back("precision", "bf16");
+  CHECK(static_cast<double>(recorded.predictor->predict(half.scenario).step.ns) ==
+        doctest::Approx(step_ns(run)).epsilon(0.1));
 }
 
 }  // namespace headway::analyzer

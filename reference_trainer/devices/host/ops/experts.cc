@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A layer of experts by our own kernels, and the copy that ranks exchange (comm/model_exchanges.h).
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "kernels/experts/op.h"
@@ -84,9 +86,16 @@ void add_combine_backward(HostGraph& graph, NodeId id) {
 /// The exchange itself comes behind it, in place of the result.
 void add_exchange(HostGraph& graph, NodeId id) {
   const Node& node = graph.graph().node(id);
-  const auto bytes = static_cast<std::size_t>(graph.graph().value(node.inputs[0]).bytes());
-  graph.add_kernel(id, [&graph, &node, bytes](const LaunchArguments&) {
-    std::memcpy(graph.address(node.outputs[0]), graph.address(node.inputs[0]), bytes);
+  const auto& by = std::get<ExchangeAttributes>(node.attributes);
+  const auto from = static_cast<std::size_t>(graph.graph().value(node.inputs[0]).bytes());
+  const auto to = static_cast<std::size_t>(graph.graph().value(node.outputs[0]).bytes());
+  const std::size_t part = std::min(from, to);
+  const auto rank = static_cast<std::size_t>(by.rank);
+  const std::size_t read = from > to ? rank * part : 0;
+  const std::size_t written = to > from ? rank * part : 0;
+  graph.add_kernel(id, [&graph, &node, part, read, written](const LaunchArguments&) {
+    std::memcpy(graph.address<std::byte>(node.outputs[0]) + written,
+                graph.address<std::byte>(node.inputs[0]) + read, part);
   });
 }
 

@@ -60,7 +60,10 @@ dnnl::primitive_attr attributes_of(const HostGraph& graph, const Node& node, con
   return attributes;
 }
 
-memory::desc any_layout(const memory::desc& of) {
+/// Of weights: the library's choice, unless another graph that they are shared with has chosen.
+memory::desc any_layout(const HostGraph& graph, ValueId weights) {
+  const memory::desc of = graph.layout(weights);
+  if (graph.has_layout(weights)) return of;
   return {of.dims(), of.data_type(), memory::format_tag::any};
 }
 
@@ -106,10 +109,10 @@ void add_conv2d_fused(HostGraph& graph, NodeId id) {
   const Scales scales = scales_of(ops::fused_product(node));
   const ConvolutionAttributes& by = ops::fused_product(node).convolution;
   const Geometry g = geometry_of(graph, by, x, w, y);
-  const dnnl::convolution_forward::desc desc(
-      dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, graph.layout(x),
-      any_layout(graph.layout(w)), graph.layout(b), graph.layout(y), g.strides, g.padding_left,
-      g.padding_right);
+  const dnnl::convolution_forward::desc desc(dnnl::prop_kind::forward_inference,
+                                             dnnl::algorithm::convolution_direct, graph.layout(x),
+                                             any_layout(graph, w), graph.layout(b), graph.layout(y),
+                                             g.strides, g.padding_left, g.padding_right);
   const dnnl::convolution_forward::primitive_desc plan(desc, attributes_of(graph, node, scales),
                                                        graph.engine());
   add_product<dnnl::convolution_forward>(graph, id, plan, scales);
@@ -121,7 +124,7 @@ void add_linear_fused(HostGraph& graph, NodeId id) {
   const ValueId y = node.outputs[0];
   const Scales scales = scales_of(ops::fused_product(node));
   const dnnl::inner_product_forward::desc desc(dnnl::prop_kind::forward_inference, graph.layout(x),
-                                               any_layout(graph.layout(w)), graph.layout(b),
+                                               any_layout(graph, w), graph.layout(b),
                                                graph.layout(y));
   const dnnl::inner_product_forward::primitive_desc plan(desc, attributes_of(graph, node, scales),
                                                          graph.engine());
