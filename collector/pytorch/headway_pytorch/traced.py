@@ -70,6 +70,8 @@ def _may_evaluate(traced):
     if traced.seldom:
         _thread.evaluates = True
         nvtx.evaluation_begins()
+    else:
+        _trains()  # a step is prepared; if it is an evaluation that goes on, the next call says so
 
 
 def _trains():
