@@ -74,7 +74,7 @@ const Fix kSumIn16Bits{
     "--compress fp16",
     "Each gather of 8-bit gradients becomes an all-reduce in 16 bits: latency of "
     "twice the hops, and 4/n of the gathered bytes over each link at the fitted "
-    "rate. Kernels that round and widen stay as they are.",
+    "rate. Kernels that round and widen are unchanged.",
     "whether kernels for 16 bits are shorter",
     propose};
 
