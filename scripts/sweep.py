@@ -8,7 +8,7 @@ The summary goes to standard output. Exit status 1: a program crashed, or (--che
 --device pytorch draws programs of scripts/sweep/programs, which need torch, numpy and pillow in the Python of --python.
 --world off: the GPU of the tables instead of one that is drawn for each case.
 --measured DIR keeps what was measured and judged, so that a sweep that was stopped goes on where it was; Ctrl-C sums up what is there.
---write-docs FILE: the figures into its section `sweep`, or `sweep-pytorch`, with all programs."""
+--write-docs FILE: the figures into its section `sweep`, `sweep-host` or `sweep-pytorch`; of the last two with all programs."""
 import argparse
 import concurrent.futures
 import contextlib
@@ -123,9 +123,9 @@ def main():
         figures = dict(summary.figures(cases))
         given.json.write_text(json.dumps({"command": command, "figures": figures, "cases": cases}, indent=1, ensure_ascii=False) + "\n")
     if given.write_docs:
-        pytorch = given.device == "pytorch"
-        text = summary.markdown(cases, command, time.strftime("%Y-%m-%d"), programs=pytorch)
-        replace_section(given.write_docs, "sweep-pytorch" if pytorch else "sweep", text)
+        simulated = given.device == "sim"
+        text = summary.markdown(cases, command, time.strftime("%Y-%m-%d"), programs=not simulated)
+        replace_section(given.write_docs, "sweep" if simulated else f"sweep-{given.device}", text)
     violated = given.check and any(case.get("violations") for case in cases)
     sys.exit(any("crashed" in case for case in cases) or violated)
 
