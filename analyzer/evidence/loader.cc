@@ -290,19 +290,52 @@ std::int64_t processor_count(const trace::Trace& trace) {
              std::min<std::int64_t>(of_machine, std::max<std::int64_t>(here, trace.world_size)));
 }
 
+namespace {
+
+/// How long a process of a loader was there in the window: while it made batches, or was sampled.
+DurationNs life_in(const trace::Trace& trace, trace::ProcessId process,
+                   const trace::CounterSeries* series, Interval window) {
+  std::optional<Interval> life;
+  const auto add = [&](Interval more) {
+    life = life ? Interval{std::min(life->begin, more.begin), std::max(life->end, more.end)} : more;
+  };
+  for (std::size_t t = 0; t < trace.threads.size(); ++t) {
+    if (trace.threads[t].process != process) continue;
+    for (const trace::RangeId range : trace.ranges_of_thread[trace::ThreadId::from(t)])
+      add(trace.ranges.interval(range));
+  }
+  if (series && !series->time.empty()) add({series->time.front(), series->time.back()});
+  return life ? intersect(*life, window).length() : DurationNs{};
+}
+
+}  // namespace
+
+double processors_of(const trace::Trace& trace, const trace::CounterSeries& series,
+                     Interval window) {
+  return counters::summarise(series, window).mean / 100 *
+         ratio(life_in(trace, series.process, &series, window), window.length());
+}
+
 std::optional<double> processors_taken(const trace::Trace& trace, const Steps& steps,
                                        std::set<trace::ProcessId> processes, Interval window) {
   for (const Step& step : steps.all)
     if (processes.contains(trace.threads[step.thread.value].process)) return std::nullopt;
+  // Workers that start with each epoch are many processes of which few are there at once.
   double taken = 0;
+  DurationNs known;
   for (const trace::CounterSeries& series : trace.counters) {
-    if (series.name != counters::kProcessCpu || processes.erase(series.process) == 0) continue;
-    const counters::Summary summary = counters::summarise(series, window);
-    if (summary.count == 0) return std::nullopt;
-    taken += summary.mean / 100;
+    if (series.name != counters::kProcessCpu || !processes.contains(series.process)) continue;
+    if (counters::summarise(series, window).count == 0) continue;
+    taken += processors_of(trace, series, window);
+    known += life_in(trace, series.process, &series, window);
+    processes.erase(series.process);
   }
-  if (!processes.empty()) return std::nullopt;
-  return taken;
+  // What was not sampled does as the others do, where it is the smaller part.
+  DurationNs unknown;
+  for (const trace::ProcessId process : processes)
+    unknown += life_in(trace, process, nullptr, window);
+  if (known.ns == 0 || unknown > known) return std::nullopt;
+  return taken * (1 + ratio(unknown, known));
 }
 
 namespace {

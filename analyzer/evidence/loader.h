@@ -108,6 +108,11 @@ std::int64_t trainers_in(const trace::Trace& trace);
 /// Processors that those may use: of machines with other ranks, their part. 0 unknown.
 std::int64_t processor_count(const trace::Trace& trace);
 
+/// Processors that the process of this series took in the window, in the mean: of one that was there for a part of it only, that part
+/// of what was sampled.
+double processors_of(const trace::Trace& trace, const trace::CounterSeries& series,
+                     Interval window);
+
 /// How many processors these processes took in the mean; nothing where one of them trains, too, or was not sampled.
 std::optional<double> processors_taken(const trace::Trace& trace, const Steps& steps,
                                        std::set<trace::ProcessId> processes, Interval window);

@@ -43,7 +43,7 @@ double share_that_computes(const Trace& trace, const Analysis& analysis,
   const auto taken = processors_taken(trace, steps, std::move(makers), window);
   double all = 0;
   for (const CounterSeries& series : trace.counters)
-    if (series.name == counters::kProcessCpu) all += counters::summarise(series, window).mean / 100;
+    if (series.name == counters::kProcessCpu) all += processors_of(trace, series, window);
   if (!taken || making.ns <= 0 || all >= kFull * static_cast<double>(processors)) return 1;
   const double share = *taken / ratio(making, window.length());
   return std::clamp(share, 0.01, 1.0);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <set>
+
+#include "analyzer/evidence/loader.h"
 #include "tests/analyzer/text_run.h"
 
 namespace headway::analyzer {
@@ -104,6 +107,33 @@ TEST_CASE("workers that sleep leave their processors to more workers") {
   CHECK(starved(5).find("With 7 workers") != std::string::npos);
   // The third processor is the training thread's for a sixth of the time only.
   CHECK(starved(95).find("With 3 workers") != std::string::npos);
+}
+
+TEST_CASE("workers that start with each epoch are processes one after the other") {
+  // Ten processes, each there for a tenth of the time, take a tenth of a processor each: a tenth in all, not a whole one.
+  trace::Trace trace;
+  const Interval window{TimeNs{0}, TimeNs{1'000'000'000}};
+  std::set<trace::ProcessId> workers;
+  for (std::int64_t p = 0; p < 10; ++p) {
+    const auto process = trace::ProcessId::from(static_cast<std::size_t>(p));
+    workers.insert(process);
+    trace.processes.emplace_back();
+    trace::CounterSeries series;
+    series.name = "process.cpu";
+    series.unit = "%";
+    series.process = process;
+    for (std::int64_t at = 0; at <= 100; at += 10) {
+      series.time.push_back(TimeNs{(100 * p + at) * 1'000'000});
+      series.value.push_back(10);
+    }
+    // The last one was too short-lived to be sampled.
+    if (p < 9) trace.counters.push_back(std::move(series));
+  }
+  const auto taken = processors_taken(trace, Steps{}, workers, window);
+  REQUIRE(taken);
+  CHECK(*taken == doctest::Approx(0.09).epsilon(0.01));
+  trace.counters.clear();
+  CHECK_FALSE(processors_taken(trace, Steps{}, workers, window));
 }
 
 }  // namespace headway::analyzer
