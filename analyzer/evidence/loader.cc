@@ -301,8 +301,10 @@ DurationNs life_in(const trace::Trace& trace, trace::ProcessId process,
   };
   for (std::size_t t = 0; t < trace.threads.size(); ++t) {
     if (trace.threads[t].process != process) continue;
-    for (const trace::RangeId range : trace.ranges_of_thread[trace::ThreadId::from(t)])
-      add(trace.ranges.interval(range));
+    const auto ranges = trace.ranges_of_thread[trace::ThreadId::from(t)];
+    if (ranges.empty()) continue;
+    add(trace.ranges.interval(ranges.front()));
+    add(trace.ranges.interval(ranges.back()));
   }
   if (series && !series->time.empty()) add({series->time.front(), series->time.back()});
   return life ? intersect(*life, window).length() : DurationNs{};

@@ -234,7 +234,8 @@ void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predicto
     if (named || !closest) continue;
     closest->status = Status::kFound;
     closest->confidence = kSeenByReplay;
-    closest->claim = sentence(one.proposal.text);
+    // Without a rule's own words the change says what is meant.
+    closest->claim = sentence(fmt::format("{}: {}", one.fix->title, one.proposal.text));
     closest->sub_cause.clear();
   }
 }

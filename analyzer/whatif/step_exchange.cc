@@ -2,12 +2,16 @@
 #include "analyzer/whatif/step_exchange.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace headway::analyzer {
 
 using namespace trace;
 
+namespace {
+
+/// What of `all` (by start) runs on a device in the window, by stream.
 std::map<StreamId, std::vector<Transfer>> transfers_within(const Trace& trace,
                                                            const std::vector<Transfer>& all,
                                                            DeviceId device, Interval window) {
@@ -20,6 +24,26 @@ std::map<StreamId, std::vector<Transfer>> transfers_within(const Trace& trace,
     if (trace.streams[stream.value].device == device) of_stream[stream].push_back(*one);
   }
   return of_stream;
+}
+
+}  // namespace
+
+void for_each_step_exchange(const Predictor& predictor, const DevicePartition& partition,
+                            const std::vector<std::vector<Transfer>>& all,
+                            const std::function<void(const StepStages&, Interval)>& visit) {
+  for (const DeviceStep& step : partition.steps) {
+    std::map<StreamId, StepStages> of_stream;
+    for (const std::vector<Transfer>& stage : all)
+      for (auto& [stream, its] :
+           transfers_within(predictor.trace(), stage, partition.device, step.interval))
+        of_stream[stream].push_back(std::move(its));
+    for (const auto& [stream, stages] : of_stream) {
+      const auto sizes = [](const std::vector<Transfer>& its) { return its.size(); };
+      if (stages.size() == all.size() &&
+          std::ranges::count(stages, stages.front().size(), sizes) == std::ssize(stages))
+        visit(stages, step.interval);
+    }
+  }
 }
 
 std::vector<std::vector<DeviceOpId>> companions(const Predictor& predictor, StreamId stream,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <functional>
 #include <vector>
 
 #include "analyzer/whatif/transfers.h"
@@ -10,11 +10,13 @@
 /// The exchange of gradients in one step: its messages and what goes with each.
 namespace headway::analyzer {
 
-/// What of `all` (by start) runs on a device in the window, by stream.
-std::map<trace::StreamId, std::vector<Transfer>> transfers_within(const trace::Trace& trace,
-                                                                  const std::vector<Transfer>& all,
-                                                                  trace::DeviceId device,
-                                                                  Interval window);
+/// The stages of one sum after another on one stream, in one step: as many transfers in each, the i-th of each for one bucket.
+using StepStages = std::vector<std::vector<Transfer>>;
+/// Calls `visit(stages, step)` for each step of a device and each stream of it that has all stages of the exchange, complete.
+/// `all`: by start, one list for each stage (stages_of_exchange).
+void for_each_step_exchange(const Predictor& predictor, const DevicePartition& partition,
+                            const std::vector<std::vector<Transfer>>& all,
+                            const std::function<void(const StepStages&, Interval)>& visit);
 
 /// The kernels that go with the transfers of a stream in a step: of each name one for each of them (packing
 /// into the message, and unpacking).

@@ -9,19 +9,6 @@ namespace {
 
 using conventions::RangeKind;
 
-double in_seconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
-conventions::RangePayload range(RangeKind kind, Phase phase, std::int64_t step) {
-  conventions::RangePayload payload;
-  payload.kind = static_cast<std::uint32_t>(kind);
-  payload.phase = static_cast<std::uint32_t>(phase);
-  payload.step = step;
-  payload.batch = step;
-  return payload;
-}
-
 /// Prompts are what the loader brings.
 Settings of_prompts(Settings settings) {
   settings.shuffle = false;
@@ -40,7 +27,8 @@ Generation::Generation(const Settings& settings, Device& device, const TrainingD
     : settings_(settings),
       device_(device),
       steps_(settings.steps > 0 ? settings.steps : settings.generate),
-      compute_(device.create_stream("compute")) {
+      compute_(device.create_stream("compute")),
+      run_(settings_, device_, compute_) {
   const bool cached = settings_.kv_cache;
   add_part(token_, cached ? TransformerPart::kToken : TransformerPart::kAgain, parameters, 0,
            nullptr);
@@ -99,49 +87,12 @@ ModelShare Generation::share_of(TransformerPart what, const Graph& graph) const 
 }
 
 RunResult Generation::run(const TrainerHooks& hooks) {
-  RunResult result;
-  result.samples_per_step = settings_.batch;
+  RunResult result = run_.run(
+      steps_, *feed_, [this](std::int64_t step) { launch(step); },
+      [this](std::int64_t step, RunResult& so_far) { finish_step(step, so_far); }, hooks);
   for (ValueId parameter : token_.model.graph.parameters())
     result.parameters += token_.model.graph.value(parameter).shape.elements();
-  started_ = device_.clock().now();
-  std::int64_t step = 0;
-  auto report = [&](std::int64_t finished) {
-    finish_step(finished, result);
-    hooks.on_step(result.steps[static_cast<std::size_t>(finished)]);
-  };
-  for (; step < steps_ && !(hooks.stop && hooks.stop->load() != 0); ++step) {
-    take_step(step, result);
-    if (step >= settings_.run_ahead) report(step - settings_.run_ahead);
-  }
-  result.interrupted = step < steps_;
-  device_.synchronize();
-  if (!result.steps.empty()) {
-    StepRecord& last = result.steps.back();
-    last.duration_s = in_seconds(device_.clock().now() - started_) - last.start_s;
-  }
-  for (std::size_t i = 0; i < result.steps.size(); ++i)
-    if (const auto end = device_.time_of(ends_[i]))
-      result.steps[i].device_end_s = in_seconds(*end - started_);
-  for (std::int64_t left = std::max<std::int64_t>(0, step - settings_.run_ahead); left < step;
-       ++left)
-    report(left);
   return result;
-}
-
-void Generation::take_step(std::int64_t step, RunResult& result) {
-  static const nvtx::Name kStep = nvtx::intern("step");
-  nvtx::Range whole(kStep, range(RangeKind::kStep, Phase::kNone, step));
-  StepRecord record;
-  record.step = step;
-  record.start_s = in_seconds(device_.clock().now() - started_);
-  if (!result.steps.empty()) {
-    StepRecord& before = result.steps.back();
-    before.duration_s = record.start_s - before.start_s;
-  }
-  const auto waited_before = feed_->waited();
-  launch(step);
-  record.input_wait_s = in_seconds(feed_->waited() - waited_before);
-  result.steps.push_back(record);
 }
 
 /// What the step computes on is on the device, but for prompts.
@@ -152,25 +103,24 @@ void Generation::launch(std::int64_t step) {
   LaunchArguments arguments;
   arguments.batch = step;
   arguments.position = position(step);
-  if (step >= settings_.run_ahead)
-    device_.synchronize(ends_[static_cast<std::size_t>(step - settings_.run_ahead)]);
+  run_.wait_for_room(step);
   if (first) {
-    nvtx::Range input(kInput, range(RangeKind::kPhase, Phase::kInput, step));
+    nvtx::Range input(kInput, step_range(RangeKind::kPhase, Phase::kInput, step));
     const auto fed = feed_->begin_step();
     HEADWAY_INVARIANT(fed.has_value());  // the loader was asked for as many batches
     arguments.slot = fed->slot;
   }
   {
-    nvtx::Range forward(kForward, range(RangeKind::kPhase, Phase::kForward, step));
+    nvtx::Range forward(kForward, step_range(RangeKind::kPhase, Phase::kForward, step));
     if (first) prompt_.executor->run(Phase::kForward, arguments);
     arguments.slot = 0;
     if (!first || !settings_.kv_cache) token_.executor->run(Phase::kForward, arguments);
     read_tokens(step);
   }
-  ends_.push_back(device_.record(compute_));
+  const Event end = run_.record_end();
   if (!first) return;
-  nvtx::Range input(kInput, range(RangeKind::kPhase, Phase::kInput, step));
-  feed_->end_step(ends_.back());
+  nvtx::Range input(kInput, step_range(RangeKind::kPhase, Phase::kInput, step));
+  feed_->end_step(end);
 }
 
 /// The host looks whether a text has ended.

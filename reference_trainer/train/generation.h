@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <vector>
 
 #include "reference_trainer/train/build_model.h"
+#include "reference_trainer/train/forward_run.h"
 #include "reference_trainer/train/parameters.h"
 #include "reference_trainer/train/trainer.h"
 
@@ -37,7 +37,6 @@ class Generation {
   void add_part(Part& part, TransformerPart what, const ParameterSet& parameters,
                 std::int64_t first_op, const CompiledGraph* share_with);
   ModelShare share_of(TransformerPart what, const Graph& graph) const;
-  void take_step(std::int64_t step, RunResult& result);
   void launch(std::int64_t step);
   void read_tokens(std::int64_t step);
   void finish_step(std::int64_t step, RunResult& result);
@@ -55,8 +54,7 @@ class Generation {
   std::unique_ptr<BatchSource> loader_;
   std::unique_ptr<InputFeed> feed_;
   std::vector<Memory> tokens_;  ///< by step modulo their number
-  std::vector<Event> ends_;
-  std::chrono::nanoseconds started_{0};
+  ForwardRun run_;
 };
 
 }  // namespace headway::trainer

@@ -12,19 +12,6 @@ namespace {
 using conventions::RangeKind;
 using kernels::LossFigures;
 
-double in_seconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
-conventions::RangePayload step_range(RangeKind kind, Phase phase, std::int64_t step) {
-  conventions::RangePayload payload;
-  payload.kind = static_cast<std::uint32_t>(kind);
-  payload.phase = static_cast<std::uint32_t>(phase);
-  payload.step = step;
-  payload.batch = step;
-  return payload;
-}
-
 /// Nothing is random in inference.
 Settings without_chance(Settings settings) {
   settings.augment = false;
@@ -56,7 +43,8 @@ Inference::Inference(const Settings& settings, Device& device, const TrainingDat
       data_(data),
       parameters_(std::move(parameters)),
       steps_(steps_of(settings, data)),
-      compute_(device.create_stream("compute")) {
+      compute_(device.create_stream("compute")),
+      run_(settings_, device_, compute_) {
   ParameterSet its = parameters_;
   model_ = build_inference_model(settings_, data_, its);
   const bool int8 = settings_.infer_precision == InferPrecision::kInt8;
@@ -127,32 +115,11 @@ Ranges Inference::calibrate(const Model& plain, const ParameterSet& parameters) 
 }
 
 RunResult Inference::run(const TrainerHooks& hooks) {
-  RunResult result;
-  result.samples_per_step = settings_.batch;
+  RunResult result = run_.run(
+      steps_, *feed_, [this](std::int64_t step) { launch(step); },
+      [this](std::int64_t step, RunResult& so_far) { finish_step(step, so_far); }, hooks);
   for (ValueId parameter : model_.graph.parameters())
     result.parameters += model_.graph.value(parameter).shape.elements();
-  started_ = device_.clock().now();
-  std::int64_t step = 0;
-  auto report = [&](std::int64_t finished) {
-    finish_step(finished, result);
-    hooks.on_step(result.steps[static_cast<std::size_t>(finished)]);
-  };
-  for (; step < steps_ && !(hooks.stop && hooks.stop->load() != 0); ++step) {
-    take_step(step, result);
-    if (step >= settings_.run_ahead) report(step - settings_.run_ahead);
-  }
-  result.interrupted = step < steps_;
-  device_.synchronize();
-  if (!result.steps.empty()) {
-    StepRecord& last = result.steps.back();
-    last.duration_s = in_seconds(device_.clock().now() - started_) - last.start_s;
-  }
-  for (std::size_t i = 0; i < result.steps.size(); ++i)
-    if (const auto end = device_.time_of(ends_[i]))
-      result.steps[i].device_end_s = in_seconds(*end - started_);
-  for (std::int64_t left = std::max<std::int64_t>(0, step - settings_.run_ahead); left < step;
-       ++left)
-    report(left);
   if (settings_.eval && test_count(settings_, data_) > 0 && device_.computes() &&
       !result.interrupted) {
     result.evaluation = evaluate_ready(settings_, device_, compute_, data_,
@@ -162,24 +129,13 @@ RunResult Inference::run(const TrainerHooks& hooks) {
   return result;
 }
 
-void Inference::take_step(std::int64_t step, RunResult& result) {
-  static const nvtx::Name kStep = nvtx::intern("step");
+void Inference::launch(std::int64_t step) {
   static const nvtx::Name kInput = nvtx::intern("input");
   static const nvtx::Name kForward = nvtx::intern("forward");
-  nvtx::Range whole(kStep, step_range(RangeKind::kStep, Phase::kNone, step));
-  StepRecord record;
-  record.step = step;
-  record.start_s = in_seconds(device_.clock().now() - started_);
-  if (!result.steps.empty()) {
-    StepRecord& before = result.steps.back();
-    before.duration_s = record.start_s - before.start_s;
-  }
-  const auto waited_before = feed_->waited();
   LaunchArguments arguments;
   {
     nvtx::Range input(kInput, step_range(RangeKind::kPhase, Phase::kInput, step));
-    if (step >= settings_.run_ahead)
-      device_.synchronize(ends_[static_cast<std::size_t>(step - settings_.run_ahead)]);
+    run_.wait_for_room(step);
     const auto fed = feed_->begin_step();
     HEADWAY_INVARIANT(fed.has_value());  // the loader was asked for as many batches
     arguments = {fed->slot, 0, fed->batch, fed->filled};
@@ -194,13 +150,9 @@ void Inference::take_step(std::int64_t step, RunResult& result) {
     else
       device_.copy(compute_, to, from, sizeof(LossFigures), step);
   }
-  ends_.push_back(device_.record(compute_));
-  {
-    nvtx::Range input(kInput, step_range(RangeKind::kPhase, Phase::kInput, step));
-    feed_->end_step(ends_.back());
-  }
-  record.input_wait_s = in_seconds(feed_->waited() - waited_before);
-  result.steps.push_back(record);
+  const Event end = run_.record_end();
+  nvtx::Range input(kInput, step_range(RangeKind::kPhase, Phase::kInput, step));
+  feed_->end_step(end);
 }
 
 void Inference::finish_step(std::int64_t step, RunResult& result) {

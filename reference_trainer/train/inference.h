@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <vector>
 
 #include "reference_trainer/train/build_model.h"
+#include "reference_trainer/train/forward_run.h"
 #include "reference_trainer/train/parameters.h"
 #include "reference_trainer/train/trainer.h"
 
@@ -28,7 +28,7 @@ class Inference {
 
  private:
   Ranges calibrate(const Model& plain, const ParameterSet& parameters);
-  void take_step(std::int64_t step, RunResult& result);
+  void launch(std::int64_t step);
   void finish_step(std::int64_t step, RunResult& result);
   /// The plain graph in FP32 on the same test samples.
   EvaluationResult evaluate_plain(const TrainerHooks& hooks);
@@ -45,8 +45,7 @@ class Inference {
   std::unique_ptr<BatchSource> loader_;
   std::unique_ptr<InputFeed> feed_;
   std::vector<Memory> figures_;  ///< by step modulo their number
-  std::vector<Event> ends_;
-  std::chrono::nanoseconds started_{0};
+  ForwardRun run_;
 };
 
 /// The parameters that inference with `settings` starts from: the checkpoint's, or those of a training of train_steps steps on this

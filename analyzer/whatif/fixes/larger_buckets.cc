@@ -185,28 +185,17 @@ struct InBuckets {
 InBuckets in_buckets(const Predictor& predictor, const std::vector<std::vector<Transfer>>& all,
                      const std::vector<TransferModel>& models, const BucketSizes& bucket_sizes,
                      Beyond beyond = Beyond::kAlike) {
-  const Trace& trace = predictor.trace();
   Merger merger(predictor, bucket_sizes, beyond);
   std::int64_t before = 0;
   std::int64_t steps = 0;
   std::int64_t merged = 0;
   for (const DevicePartition& partition : predictor.analysis().partitions) {
     if (!partition.device.valid()) continue;
-    for (const DeviceStep& step : partition.steps) {
-      std::map<StreamId, std::vector<std::vector<Transfer>>> of_stream;
-      for (const std::vector<Transfer>& stage : all)
-        for (auto& [stream, its] : transfers_within(trace, stage, partition.device, step.interval))
-          of_stream[stream].push_back(std::move(its));
-      for (const auto& [stream, stages] : of_stream) {
-        const auto sizes = [&](const std::vector<Transfer>& its) { return its.size(); };
-        if (stages.size() < all.size() ||
-            std::ranges::count(stages, stages.front().size(), sizes) != std::ssize(stages))
-          continue;
-        merged += merger.merge(stages, models, step.interval);
-        before += std::ssize(stages.front());
-        ++steps;
-      }
-    }
+    for_each_step_exchange(predictor, partition, all, [&](const StepStages& stages, Interval step) {
+      merged += merger.merge(stages, models, step);
+      before += std::ssize(stages.front());
+      ++steps;
+    });
     merger.relieve(partition.device);
   }
   // A step at the end of a recording may have a message of its neighbour.

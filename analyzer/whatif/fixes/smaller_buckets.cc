@@ -276,22 +276,11 @@ Proposal in_parts(const Predictor& predictor, const std::vector<std::vector<Tran
   std::int64_t steps = 0;
   for (const DevicePartition& partition : predictor.analysis().partitions) {
     if (!partition.device.valid()) continue;
-    for (const DeviceStep& step : partition.steps) {
-      std::map<StreamId, std::vector<std::vector<Transfer>>> of_stream;
-      for (const std::vector<Transfer>& stage : all)
-        for (auto& [stream, its] :
-             transfers_within(predictor.trace(), stage, partition.device, step.interval))
-          of_stream[stream].push_back(std::move(its));
-      for (const auto& [stream, stages] : of_stream) {
-        const auto sizes = [&](const std::vector<Transfer>& its) { return its.size(); };
-        if (stages.size() < all.size() ||
-            std::ranges::count(stages, stages.front().size(), sizes) != std::ssize(stages))
-          continue;
-        splitter.split(stages, step.interval);
-        before += std::ssize(stages.front());
-        ++steps;
-      }
-    }
+    for_each_step_exchange(predictor, partition, all, [&](const StepStages& stages, Interval step) {
+      splitter.split(stages, step);
+      before += std::ssize(stages.front());
+      ++steps;
+    });
   }
   if (splitter.empty())
     return not_here(
