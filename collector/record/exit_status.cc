@@ -52,7 +52,9 @@ std::optional<int> by_proc(pid_t pid) {
 
 std::optional<int> exit_status_of(int pidfd, pid_t pid) {
   if (const std::optional<int> status = by_descriptor(pidfd)) return status;
-  return by_proc(pid);
+  if (const std::optional<int> status = by_proc(pid)) return status;
+  // The descriptor tells once the parent has asked, which may have been between the two.
+  return by_descriptor(pidfd);
 }
 
 }  // namespace headway::record
