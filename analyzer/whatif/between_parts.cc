@@ -2,13 +2,22 @@
 #include "analyzer/whatif/between_parts.h"
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "analyzer/evidence/between_steps.h"
+#include "analyzer/whatif/step_parts.h"
+#include "common/statistics.h"
 
 namespace headway::analyzer {
 namespace {
 
 using namespace trace;
+
+/// Steps after an occasion that take longer by chance would look like this once in a hundred times.
+constexpr double kByChance = 0.01;
+/// Fewer of a kind tell no difference.
+constexpr std::size_t kLeastSteps = 8;
 
 bool lies_in(const Trace& trace, RangeId range, BetweenCause cause) {
   for (; range.valid(); range = trace.ranges.parent[range.value])
@@ -47,8 +56,55 @@ void BetweenEditor::drop_waits(Editor& editor, bool all) const {
   }
 }
 
+/// Of steps that have one themselves nothing is told: how long they take without it is not known.
+void BetweenEditor::drop_aftermath(Editor& editor) const {
+  const BetweenWork work = between_work(rule_context(predictor_), cause_);
+  std::set<std::int64_t> have_one;
+  std::set<std::int64_t> come_after;
+  std::set<std::int64_t> come_after_left_out;
+  bool goes = false;
+  for (const BetweenWork::Occasion& one : work.occasions) {
+    goes = !goes;
+    have_one.insert(one.step);
+    come_after.insert(one.step + 1);
+    if (goes) come_after_left_out.insert(one.step + 1);
+  }
+  std::vector<const MarkedStep*> after;
+  std::vector<const MarkedStep*> others;
+  for (const MarkedStep& step : predictor_.steps().steps) {
+    const std::int64_t number = predictor_.analysis().steps.all[step.step].number;
+    if (!have_one.contains(number)) (come_after.contains(number) ? after : others).push_back(&step);
+  }
+  if (after.size() < kLeastSteps || others.size() < kLeastSteps) return;
+  const auto lengths = [&](const std::vector<const MarkedStep*>& steps) {
+    std::vector<double> all;
+    for (const MarkedStep* step : steps)
+      all.push_back(static_cast<double>(predictor_.recorded(*step).length().ns));
+    return all;
+  };
+  const std::vector<double> longer = lengths(after);
+  const std::vector<double> usual = lengths(others);
+  if (median(longer) <= median(usual) || mann_whitney_p(longer, usual) >= kByChance) return;
+  const StepParts parts(predictor_);
+  const StepParts::Times now = parts.usual(after);
+  const StepParts::Times then = parts.usual(others);
+  for (const MarkedStep* step : after)
+    if (come_after_left_out.contains(predictor_.analysis().steps.all[step->step].number))
+      parts.scale(*step, now, then, editor);
+}
+
+Scenario BetweenEditor::half_as_often() const {
+  Editor editor(predictor_);
+  drop_aftermath(editor);
+  return scaled(0.5, editor);
+}
+
 Scenario BetweenEditor::scaled(double by) const {
   Editor editor(predictor_);
+  return scaled(by, editor);
+}
+
+Scenario BetweenEditor::scaled(double by, Editor& editor) const {
   drop_waits(editor, by == 0);
   Scenario scenario = editor.take();
   for (std::size_t p = 0; p < predictor_.parts().size(); ++p) {

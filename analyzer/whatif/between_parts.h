@@ -19,9 +19,14 @@ class BetweenEditor {
   /// Multiplies it. With 0.5 every second occasion is left out; batches that are waited for in it are
   /// there at once in those.
   Scenario scaled(double by) const;
+  /// As scaled(0.5), and steps that come after one that is left out take what other steps take, where those after one
+  /// take longer: they find the caches full of other data.
+  Scenario half_as_often() const;
 
  private:
   void drop_waits(Editor& editor, bool all) const;
+  void drop_aftermath(Editor& editor) const;
+  Scenario scaled(double by, Editor& editor) const;
 
   const Predictor& predictor_;
   BetweenCause cause_;

@@ -19,14 +19,14 @@ Proposal half_as_often(const Predictor& predictor, BetweenCause cause, const cha
                     fmt::format("{} takes {} a step on average ({} times in the steady steps); "
                                 "every second one is skipped",
                                 what, format_duration(between.per_step()), between.occasions()),
-                    between.scaled(0.5)};
+                    between.half_as_often()};
   proposal.certainty = kMayBeDone;
   return proposal;
 }
 
 constexpr std::string_view kChange =
-    "Its ranges take half as long on average, on host and devices; in every second one, input "
-    "waits end at once.";
+    "Its ranges take half as long on average, on host and devices; of every second one, input "
+    "waits end at once, and the step after it takes no longer than others.";
 constexpr std::string_view kCannotKnow = "how often the program needs it";
 
 }  // namespace

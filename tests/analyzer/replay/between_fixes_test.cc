@@ -52,6 +52,24 @@ TEST_CASE("half of the evaluations, on the processor and on a device") {
 }
 
 TEST_CASE(
+    "the step after an evaluation takes longer, and as long as others where that is left out") {
+  // On the processor the evaluation fills the caches with other data: the forward pass that follows takes 7 ms for 4.
+  const std::string save = "      range evaluate\n        host 20ms\n";
+  std::string often = "    on every=8 offset=2\n" + save + "    on every=8 offset=6\n" + save;
+  std::string seldom = "    on every=8 offset=2\n" + save;
+  const auto after = [](int offset) {
+    return "    on every=8 offset=" + std::to_string(offset) +
+           "\n      range forward kind=phase phase=forward\n        host 3ms\n";
+  };
+  CHECK(predicted_ms(with(kOnHost, often + after(3) + after(7)), "evaluate-less-often") ==
+        doctest::Approx(step_ms(with(kOnHost, seldom + after(3)))).epsilon(0.01));
+  // Where it takes longer by chance, no more than the evaluation goes.
+  CHECK(predicted_ms(with(kOnHost, often + "    on from=11 to=12\n      host 3ms\n"),
+                     "evaluate-less-often") ==
+        doctest::Approx(step_ms(with(kOnHost, often)) - 20.0 / 8).epsilon(0.01));
+}
+
+TEST_CASE(
     "how often a program evaluates is no chance, so few evaluations do not widen an interval") {
   // Three of 80 steps hold half of the run. A pause that no range names may come once more or less.
   auto width_of = [](const std::string& pause) {
