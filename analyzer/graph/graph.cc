@@ -49,8 +49,20 @@ std::vector<bool> waits_for_earlier_events(const Trace& trace) {
   return earlier;
 }
 
+/// By process; the recording's or the replayed stretch's.
+std::vector<TimeNs> last_starts_of_ops(const Trace& trace) {
+  std::vector<TimeNs> last(trace.processes.size(), TimeNs::min());
+  for (std::uint32_t op = 0; op < trace.device_ops.size(); ++op) {
+    const ProcessId process = trace.streams[trace.device_ops.stream[op].value].process;
+    if (process.value < last.size())
+      last[process.value] = std::max(last[process.value], trace.device_ops.start[op]);
+  }
+  return last;
+}
+
 /// Median duration, by name, of the calls that did not wait; only for names with calls that may wait. Skips a thread's
-/// calls before its first one with an edge: what they waited for may lie before the recording or the replayed stretch.
+/// calls before its first one with an edge, and those that end after the last op has begun: what they waited for may lie
+/// before or after the recording or the replayed stretch.
 void find_base_of_names(const Points& points, std::span<const NewEdge> edges,
                         Calibration& calibration) {
   const Calls& calls = points.trace().calls;
@@ -69,10 +81,13 @@ void find_base_of_names(const Points& points, std::span<const NewEdge> edges,
   std::vector<std::vector<std::int64_t>> samples(wanted.size());
   std::vector<bool> begun(points.trace().threads.size());
   const std::vector<bool> earlier = waits_for_earlier_events(points.trace());
+  const std::vector<TimeNs> last_start = last_starts_of_ops(points.trace());
   for (std::size_t c = 0; c < calls.size(); ++c) {
     const std::size_t thread = calls.thread[c].value;
     begun[thread] = begun[thread] || linked[c];
-    if (wanted[calls.name[c].value] && !waited[c] && begun[thread] && !earlier[c])
+    const ProcessId process = points.trace().threads[thread].process;
+    const bool over = process.value < last_start.size() && calls.end[c] > last_start[process.value];
+    if (wanted[calls.name[c].value] && !waited[c] && begun[thread] && !earlier[c] && !over)
       samples[calls.name[c].value].push_back((calls.end[c] - calls.start[c]).ns);
   }
   for (std::size_t name = 0; name < samples.size(); ++name) {

@@ -142,6 +142,30 @@ TEST_CASE("a synchronisation waits for ops that were launched before the recordi
         "compute:a device_gap:a compute:a sync:sync host:- launch:b compute:b");
 }
 
+TEST_CASE(
+    "a synchronisation at whose end the recording is cut off tells nothing of what such calls take "
+    "themselves") {
+  GraphTrace t;
+  ProcessId p = t.process();
+  ThreadId host = t.thread(p);
+  StreamId s = t.stream(p);
+  CallId a = t.launch(host, 0, 1'000);
+  CallId waits = t.call(host, DeviceCallKind::kStreamSynchronize, 2'000, 60'000,
+                        {.stream = s, .name = "sync"});
+  CallId b = t.launch(host, 61'000, 62'000);
+  CallId ready = t.call(host, DeviceCallKind::kStreamSynchronize, 71'000, 73'000,
+                        {.stream = s, .name = "sync"});
+  CallId c = t.launch(host, 74'000, 75'000);
+  // The op that it waits for begins after the cut.
+  t.call(host, DeviceCallKind::kStreamSynchronize, 90'000, 150'000, {.stream = s, .name = "sync"});
+  t.op(s, a, 5'000, 55'000, "a");
+  t.op(s, b, 66'000, 70'000, "b");
+  t.op(s, c, 80'000, 85'000, "c");
+  DependencyGraph graph(t.finish());
+  CHECK(graph.base(graph.points().task(ready)).ns == 2'000);
+  CHECK(graph.base(graph.points().task(waits)).ns == 2'000);
+}
+
 TEST_CASE("a synchronisation that names a stream on the wrong device means its namesake") {
   GraphTrace t;
   ProcessId p = t.process();
