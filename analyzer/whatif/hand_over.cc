@@ -8,11 +8,11 @@
 namespace headway::analyzer {
 namespace {
 
-constexpr double kHandOverNs = 300e3;
-constexpr double kHandOverBusyNs = 1400e3;
+constexpr double kHandOverNs = 200e3;
+constexpr double kHandOverBusyNs = 1000e3;
 constexpr double kTensorNs = 150e3;
 constexpr double kTensorBusyNs = 450e3;
-constexpr DurationNs kBeside{450'000};
+constexpr DurationNs kBeside{300'000};
 
 }  // namespace
 
