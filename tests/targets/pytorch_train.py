@@ -2,7 +2,7 @@
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
 pytorch_train.py train METHOD WORKERS | iterable | endless WORKERS | no_loader | cuda STEPS | environment SHARES | returns_memory STEPS | gan | error WHERE WORKERS | odd_module |
-transforms | draws GENERATOR WORKERS | masks | reads_ahead | evaluates_ahead | profiled | in_memory | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
+transforms | pictures | draws GENERATOR WORKERS | masks | reads_ahead | evaluates_ahead | profiled | in_memory | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
 import ctypes
@@ -290,6 +290,39 @@ def transforms():
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     for x in DataLoader(Transformed(), batch_size=8, num_workers=2):
         print(repr(fit(net, optimizer, x)))
+
+
+class Pictures(Dataset):
+    """Files of one picture, which are decoded, made smaller, and of which a part is then made larger."""
+
+    def __init__(self, folder):
+        from PIL import Image
+
+        self.names = [os.path.join(folder, "%d.png" % i) for i in range(40)]
+        for name in self.names:
+            Image.new("RGB", (64, 48), (200, 100, 50)).save(name)
+
+    def __len__(self):
+        return len(self.names)
+
+    def __getitem__(self, i):
+        from PIL import Image
+
+        with Image.open(self.names[i]) as file:
+            picture = file.convert("RGB").resize((32, 24))
+        part = picture.crop((i % 4, 0, i % 4 + 16, 16)).resize((24, 24))
+        part = part.resize((8, 8), box=(0, 0, 12, 12))
+        return torch.tensor(list(part.tobytes()), dtype=torch.float32)
+
+
+def pictures():
+    import tempfile
+
+    net = nn.Linear(192, 192)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    with tempfile.TemporaryDirectory() as folder:
+        for x in DataLoader(Pictures(folder), batch_size=4):
+            fit(net, optimizer, x)
 
 
 def ahead(loader):

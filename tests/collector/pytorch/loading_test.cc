@@ -125,6 +125,20 @@ TEST_CASE("a loader with passes of its own over one iterator is seen as others a
   }
 }
 
+TEST_CASE(
+    "an image counts as decoded when all of it has its size; parts that are chosen of it do not") {
+  HEADWAY_NEEDS_TORCH();
+  if (run_alone({python_with_torch(), "-c", "import PIL.ImageFile"}).status != 0) {
+    MESSAGE("[skipped] no PIL beside torch: apt-get install python3-pil");
+    return;
+  }
+  TemporaryFolder folder;
+  Recorded run = record(folder, pytorch_program({"pictures"}), {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  // Of each of 40 samples: load() and the first of three resize().
+  CHECK(ranges_of_kind(run.trace, kDecode, "s.value='decode'") == 80);
+}
+
 TEST_CASE("an error in the program's own functions looks the same with and without the hooks") {
   HEADWAY_NEEDS_TORCH();
   for (const std::vector<std::string>& arguments :
