@@ -13,7 +13,7 @@ namespace headway::analyzer {
 /// Of what cannot be had by a known fix, so much counts.
 inline constexpr double kCeilingCounts = 0.5;
 /// The same where other steps of the run show that the program does without, or all of it is in one place.
-inline constexpr double kMeasuredCounts = 0.8;
+inline constexpr double kMeasuredCounts = 0.9;
 
 /// A fix and what the recorded steps take with it.
 struct ReplayedFix {
