@@ -7,7 +7,7 @@
 #include <exception>
 #include <new>
 
-#include "cli/command.h"
+#include "cli/commands/command.h"
 #include "cli/commit.h"
 #include "cli/version.h"
 #include "common/allocator.h"

@@ -9,7 +9,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
-#include "cli/mcp/tools.h"
+#include "cli/commands/mcp_tools.h"
 #include "cli/version.h"
 
 namespace headway::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/mcp/tools.h"
+#include "cli/commands/mcp_tools.h"
 
 #include <CLI/CLI.hpp>
 #include <exception>
