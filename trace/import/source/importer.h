@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,13 +25,12 @@ struct Probe {
 /// not readable, empty.
 Probe probe(const std::filesystem::path& path);
 
-/// A format that can be opened. The first of `importers()` that recognises a file reads it.
+/// A format that can be opened. The first importer of the list in importers.cc that recognises a file reads it.
 struct Importer {
   std::string_view name;  ///< as the user knows it: "PyTorch profiler JSON"
   bool (*recognises)(const Probe&);
   Trace (*load)(const std::filesystem::path&, const LoadOptions&);
 };
-std::span<const Importer> importers();
 
 /// The formats that can be opened, as one sentence for messages.
 std::string formats_sentence();
