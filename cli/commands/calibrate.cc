@@ -13,7 +13,7 @@
 #include "cli/commands/measured_collectives.h"
 #include "cli/commands/recorded_launches.h"
 #include "cli/version.h"
-#include "collector/record/system/environment.h"
+#include "collector/record/environment/environment.h"
 #include "common/error.h"
 #include "common/tell.h"
 #include "common/text.h"

@@ -18,7 +18,7 @@
 #include "cli/commands/screen_style.h"
 #include "cli/live/panel_process.h"
 #include "cli/version.h"
-#include "collector/record/launched_rank.h"
+#include "collector/record/environment/launched_rank.h"
 #include "collector/record/summary.h"
 #include "common/error.h"
 #include "common/format.h"

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "collector/record/messages.h"
+#include "collector/record/messages/messages.h"
 
 namespace headway::record {
 

@@ -7,9 +7,9 @@
 #include <ctime>
 #include <tuple>
 
-#include "collector/record/launched_rank.h"
-#include "collector/record/system/environment.h"
-#include "collector/record/system/git_commit.h"
+#include "collector/record/environment/environment.h"
+#include "collector/record/environment/git_commit.h"
+#include "collector/record/environment/launched_rank.h"
 #include "common/secrets.h"
 #include "trace/load/live.h"
 #include "trace/meta_keys.h"

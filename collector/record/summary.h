@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/record/process_table.h"
+#include "collector/record/rows/process_table.h"
+#include "collector/record/rows/trace_sink.h"
 #include "collector/record/supervise.h"
-#include "collector/record/trace_sink.h"
 #include "common/time.h"
 
 namespace headway::record {

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "collector/record/drain.h"
-#include "collector/record/file_descriptor.h"
-#include "collector/record/messages.h"
+#include "collector/record/messages/file_descriptor.h"
+#include "collector/record/messages/messages.h"
 #include "collector/record/session_socket.h"
 
 namespace headway::record {

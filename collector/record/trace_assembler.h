@@ -7,12 +7,12 @@
 #include <map>
 #include <memory>
 
-#include "collector/record/counter_table.h"
 #include "collector/record/decode/segment_decoder.h"
-#include "collector/record/messages.h"
-#include "collector/record/process_table.h"
+#include "collector/record/messages/messages.h"
+#include "collector/record/rows/counter_table.h"
+#include "collector/record/rows/process_table.h"
+#include "collector/record/rows/trace_sink.h"
 #include "collector/record/scope/scope.h"
-#include "collector/record/trace_sink.h"
 
 namespace headway::record {
 

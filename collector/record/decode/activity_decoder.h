@@ -11,13 +11,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "collector/record/clock.h"
-#include "collector/record/counter_table.h"
 #include "collector/record/decode/definitions.h"
-#include "collector/record/gpu_series.h"
-#include "collector/record/process_table.h"
+#include "collector/record/messages/clock.h"
+#include "collector/record/messages/gpu_series.h"
+#include "collector/record/messages/segment_reader.h"
+#include "collector/record/rows/counter_table.h"
+#include "collector/record/rows/process_table.h"
 #include "collector/record/scope/scope.h"
-#include "collector/record/segment_reader.h"
 #include "collector/wire/activity.h"
 
 namespace headway::record {

@@ -7,7 +7,7 @@
 #include <span>
 #include <variant>
 
-#include "collector/record/trace_sink.h"
+#include "collector/record/rows/trace_sink.h"
 #include "trace/payload.h"
 #include "trace/tables/device_call.h"
 #include "trace/tables/device_op.h"

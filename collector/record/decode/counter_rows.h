@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "collector/record/counter_table.h"
 #include "collector/record/decode/definitions.h"
 #include "collector/record/decode/record_view.h"
+#include "collector/record/rows/counter_table.h"
 #include "common/time.h"
 
 namespace headway::record {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collector/record/decode/conventions.h"
-#include "collector/record/trace_sink.h"
+#include "collector/record/rows/trace_sink.h"
 #include "collector/wire/definition.h"
 
 namespace headway::record {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "collector/record/decode/definitions.h"
-#include "collector/record/segment_reader.h"
-#include "collector/record/trace_sink.h"
+#include "collector/record/messages/segment_reader.h"
+#include "collector/record/rows/trace_sink.h"
 #include "collector/wire/io.h"
 #include "collector/wire/record.h"
 #include "common/time.h"

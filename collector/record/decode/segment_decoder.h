@@ -7,15 +7,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collector/record/clock.h"
 #include "collector/record/decode/activity_decoder.h"
 #include "collector/record/decode/counter_rows.h"
 #include "collector/record/decode/definitions.h"
 #include "collector/record/decode/io_rows.h"
+#include "collector/record/decode/range_watch.h"
 #include "collector/record/decode/record_view.h"
-#include "collector/record/process_table.h"
-#include "collector/record/scope/range_watch.h"
-#include "collector/record/segment_reader.h"
+#include "collector/record/messages/clock.h"
+#include "collector/record/messages/segment_reader.h"
+#include "collector/record/rows/process_table.h"
 #include "trace/tables/nvtx_events.h"
 
 namespace headway::record {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "collector/record/gpu_series.h"
-#include "collector/record/messages.h"
+#include "collector/record/messages/gpu_series.h"
+#include "collector/record/messages/messages.h"
 #include "collector/record/system/nvml.h"
 #include "collector/record/system/rate.h"
 

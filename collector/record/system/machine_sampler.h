@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/record/messages.h"
+#include "collector/record/messages/messages.h"
 #include "collector/record/system/proc_files.h"
 #include "collector/record/system/rate.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "collector/record/messages.h"
+#include "collector/record/messages/messages.h"
 #include "collector/record/system/machine_sampler.h"
 #include "collector/record/system/process_sampler.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "collector/record/system/git_commit.h"
+#include "collector/record/environment/git_commit.h"
 
 #include <algorithm>
 #include <fstream>

@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "collector/record/clock.h"
-#include "collector/record/launched_rank.h"
-#include "collector/record/segment_reader.h"
+#include "collector/record/environment/launched_rank.h"
+#include "collector/record/messages/clock.h"
+#include "collector/record/messages/segment_reader.h"
 
 /// What the recorder's threads tell the one that writes the trace.
 namespace headway::record {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "collector/record/trace_sink.h"
+#include "collector/record/rows/trace_sink.h"
 
 namespace headway::record {
 namespace {

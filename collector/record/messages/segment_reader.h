@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/record/file_descriptor.h"
+#include "collector/record/messages/file_descriptor.h"
 #include "collector/wire/activity.h"
 
 namespace headway::record {

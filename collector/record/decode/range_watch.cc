@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "collector/record/scope/range_watch.h"
+#include "collector/record/decode/range_watch.h"
 
 #include "collector/record/decode/conventions.h"
 #include "common/nvtx_conventions.h"

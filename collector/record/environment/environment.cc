@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "collector/record/system/environment.h"
+#include "collector/record/environment/environment.h"
 
 #include <fmt/format.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "collector/record/counter_table.h"
+#include "collector/record/rows/counter_table.h"
 
 #include "trace/tables/counter.h"
 #include "trace/tables/counter_series.h"

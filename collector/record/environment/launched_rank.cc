@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "collector/record/launched_rank.h"
+#include "collector/record/environment/launched_rank.h"
 
 #include <unistd.h>
 
 #include <charconv>
 #include <cstdlib>
 
-#include "collector/record/system/environment.h"
+#include "collector/record/environment/environment.h"
 #include "common/error.h"
 
 namespace headway::record {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "collector/record/segment_reader.h"
+#include "collector/record/messages/segment_reader.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

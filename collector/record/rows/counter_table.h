@@ -8,7 +8,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "collector/record/trace_sink.h"
+#include "collector/record/rows/trace_sink.h"
 
 namespace headway::record {
 

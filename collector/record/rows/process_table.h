@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "collector/record/clock.h"
-#include "collector/record/messages.h"
-#include "collector/record/trace_sink.h"
+#include "collector/record/messages/clock.h"
+#include "collector/record/messages/messages.h"
+#include "collector/record/rows/trace_sink.h"
 #include "trace/tables/process.h"
 
 namespace headway::record {
