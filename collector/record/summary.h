@@ -50,7 +50,4 @@ std::string summary_text(const Summary& summary);
 /// did.
 std::string failure_text(const Summary& summary);
 
-/// `text` as one word of a POSIX shell.
-std::string shell_word(const std::string& text);
-
 }  // namespace headway::record
