@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/stream_op.h"
+#include "kernels/stream_op/op.h"
 #include "reference_trainer/comm/communicator.h"
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/switches/choices.h"

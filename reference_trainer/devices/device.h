@@ -12,7 +12,7 @@
 
 #include "common/ids.h"
 #include "common/nvtx_conventions.h"
-#include "kernels/stream_op.h"
+#include "kernels/stream_op/op.h"
 #include "reference_trainer/devices/host_clock.h"
 #include "reference_trainer/graph/graph.h"
 #include "reference_trainer/nvtx/emitter.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/cuda/row_structure.h"
+#include "kernels/row_program/launch_structure.h"
 
 #include <algorithm>
 

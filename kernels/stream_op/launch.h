@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/cuda/launch.h"
-#include "kernels/stream_op.h"
+#include "kernels/stream_op/op.h"
 
 namespace headway::kernels::cuda {
 

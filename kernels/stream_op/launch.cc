@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/cuda/stream_op.h"
+#include "kernels/stream_op/launch.h"
 
 #include "kernels/compress_half/launch.h"
 #include "kernels/compress_int8/launch.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/cuda/row_expression.h"
+#include "kernels/row_program/launch_expression.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/row_structure.h"
+#include "kernels/row_program/launch_structure.h"
 
 namespace headway::kernels::cuda {
 

@@ -8,7 +8,7 @@
 
 namespace headway::kernels::cuda {
 
-/// Pieces of generated code (row_code.h).
+/// Pieces of generated code (launch_code.h).
 /// "__half": the type of an array's elements.
 const char* type_of(NumberFormat format);
 /// "gelu_backward"

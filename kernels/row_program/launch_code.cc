@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/cuda/row_code.h"
+#include "kernels/row_program/launch_code.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kernels/cuda/flat.h"
-#include "kernels/cuda/row_expression.h"
-#include "kernels/cuda/row_structure.h"
+#include "kernels/row_program/launch_expression.h"
+#include "kernels/row_program/launch_structure.h"
 
 namespace headway::kernels::cuda {
 namespace {
