@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "kernels/jpeg_blocks/op.h"
-
 // Inlined whatever it costs, because the loops of several instruction sets share it (kernels/loops/lanes.h).
 #ifdef __CUDACC__
 #define HEADWAY_JPEG __host__ __device__ __forceinline__
@@ -65,14 +63,6 @@ HEADWAY_JPEG int between_sums(int nearer, int farther, bool later) {
   return (3 * nearer + farther + (later ? 7 : 8)) >> 4;
 }
 
-/// Samples of a plane along an axis of the picture.
-HEADWAY_JPEG int samples_along(int pixels, int per_sample) {
-  return (pixels + per_sample - 1) / per_sample;
-}
-/// Planes of one or two columns that stand for two pixels each are not interpolated, along either axis.
-HEADWAY_JPEG bool repeats(const JpegPicture& picture, const JpegPlane& plane) {
-  return plane.columns_per_sample == 2 && samples_along(picture.width, 2) <= 2;
-}
 /// The second sample, or row of samples, that a pixel lies between; `count` of them are there.
 HEADWAY_JPEG int farther_of(int pixel, int count) {
   return cut_off(pixel / 2 + (pixel % 2 == 0 ? -1 : 1), 0, count - 1);
@@ -85,41 +75,6 @@ HEADWAY_JPEG void to_rgb(int y, int cb, int cr, std::uint8_t* rgb) {
   rgb[1] =
       static_cast<std::uint8_t>(cut_off(y + ((-22554 * blue - 46802 * red + half) >> 16), 0, 255));
   rgb[2] = static_cast<std::uint8_t>(cut_off(y + ((116130 * blue + half) >> 16), 0, 255));
-}
-
-HEADWAY_JPEG int blocks_of(const JpegPlane& plane) {
-  return plane.blocks_high * plane.blocks_wide;
-}
-/// Blocks of all pictures.
-HEADWAY_JPEG std::int64_t blocks_of(const JpegPicture* pictures, std::int64_t images) {
-  const JpegPicture& last = pictures[images - 1];
-  std::int64_t blocks = last.first_block;
-  for (int p = 0; p < last.planes; ++p) blocks += blocks_of(last.plane[p]);
-  return blocks;
-}
-
-/// Where block `number` of all pictures lies.
-struct Place {
-  std::int64_t image;
-  int plane;
-  int block;  ///< of its plane
-};
-HEADWAY_JPEG Place place_of(const JpegPicture* pictures, std::int64_t images, std::int64_t number) {
-  std::int64_t image = 0;
-  for (std::int64_t end = images; end - image > 1;) {
-    const std::int64_t middle = image + (end - image) / 2;
-    if (pictures[middle].first_block <= number)
-      image = middle;
-    else
-      end = middle;
-  }
-  Place place{image, 0, static_cast<int>(number - pictures[image].first_block)};
-  for (; place.plane < pictures[image].planes - 1; ++place.plane) {
-    const int blocks = blocks_of(pictures[image].plane[place.plane]);
-    if (place.block < blocks) break;
-    place.block -= blocks;
-  }
-  return place;
 }
 
 }  // namespace headway::kernels::jpeg

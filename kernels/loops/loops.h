@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "kernels/adam/op.h"
-#include "kernels/batch_norm/op.h"
+#include "kernels/loops/adam_step.h"
+#include "kernels/loops/epilogue.h"
 #include "kernels/loops/panel.h"
 #include "kernels/loops/row_op.h"
+#include "kernels/loops/sgd_parameters.h"
 #include "kernels/number_format.h"
-#include "kernels/sgd_momentum/op.h"
 
 namespace headway::kernels {
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/cast/op.h"
 #include "kernels/half.h"
 #include "kernels/parallel.h"
 #include "kernels/stream_op/op.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/number_format.h"
+#include "kernels/cast/op.h"
 
 #include <cmath>
 
