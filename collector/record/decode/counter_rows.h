@@ -25,7 +25,7 @@ class CounterRows {
  private:
   struct Member {
     trace::PayloadField field;
-    std::int64_t series = 0;
+    std::int64_t series = 0;  ///< number in CounterTable
   };
   struct Counter {
     std::int64_t series = 0;      ///< of a number

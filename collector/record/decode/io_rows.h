@@ -25,6 +25,7 @@ class IoRows {
            std::int64_t global_tid);
   /// What was summed and in no record yet when the image ended: bytes and calls without a file.
   void add_pending(const SegmentCounters& counters, TimeNs now);
+  /// Calls on files so far, those in sums included.
   std::int64_t calls() const { return calls_; }
 
  private:

@@ -28,6 +28,7 @@ class RangeWatch {
   /// The number of the wanted step that begins with the record of this ring and stamp; nullopt when
   /// none does. Answered once.
   std::optional<std::int64_t> take_step(std::uint32_t ring, std::uint64_t stamp);
+  /// The image is gone: its open windows end.
   void finish(TimeNs now) { scope_.image_ended(pid_, now); }
 
  private:
@@ -41,17 +42,17 @@ class RangeWatch {
   };
   struct Ring {
     std::vector<std::pair<std::uint16_t, std::uint32_t>> depths;  ///< by domain
-    Open step;
-    Open range;
-    std::int64_t steps = 0;
+    Open step;                                                    ///< the step that is open
+    Open range;                                                   ///< the named range that is open
+    std::int64_t steps = 0;                                       ///< begun so far
     bool window = false;  ///< this ring holds a window of steps open
     TimeNs last_step_end;
   };
   /// What a name says.
   struct Named {
-    bool step = false;
-    bool range = false;
-    std::int64_t number = -1;
+    bool step = false;         ///< it is a step
+    bool range = false;        ///< it is the range that was chosen
+    std::int64_t number = -1;  ///< of a step; -1: the name has none
   };
 
   Named named(const RecordView& view);

@@ -11,12 +11,13 @@ namespace headway::record {
 /// launcher), sorted by name. Never one whose name suggests a secret.
 std::vector<std::pair<std::string, std::string>> explaining_environment();
 
+/// This machine, for the trace. What the system does not tell is empty or 0.
 struct Machine {
-  std::string host;
-  std::string kernel;
-  std::string cpu;
-  int cpu_count = 0;  ///< that this process may run on
-  std::int64_t memory_bytes = 0;
+  std::string host;               ///< name
+  std::string kernel;             ///< "Linux 6.1.0-13-amd64 x86_64"
+  std::string cpu;                ///< model, as /proc/cpuinfo names it
+  int cpu_count = 0;              ///< that this process may run on
+  std::int64_t memory_bytes = 0;  ///< of the machine, not of a container
 };
 Machine describe_machine();
 

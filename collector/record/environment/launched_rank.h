@@ -10,14 +10,14 @@ namespace headway::record {
 /// What a launcher tells a process through its environment: torchrun, Open MPI, MPICH and its kin,
 /// Slurm. What it does not tell is not there.
 struct Launched {
-  std::string launcher;  ///< "torchrun", "Open MPI", …; empty: by none that is known
-  std::optional<int> rank;
-  std::optional<int> world_size;
+  std::string launcher;           ///< "torchrun", "Open MPI", …; empty: by none that is known
+  std::optional<int> rank;        ///< of the whole run, from 0
+  std::optional<int> world_size;  ///< ranks of the run
   std::optional<int> local_rank;  ///< among those of this node
-  std::optional<int> local_size;
-  std::optional<int> node;  ///< number of this node
-  std::optional<int> nodes;
-  std::string job;  ///< the scheduler's or launcher's name for the run
+  std::optional<int> local_size;  ///< ranks of this node
+  std::optional<int> node;        ///< number of this node
+  std::optional<int> nodes;       ///< of the run
+  std::string job;                ///< the scheduler's or launcher's name for the run
 
   friend bool operator==(const Launched&, const Launched&) = default;
 };

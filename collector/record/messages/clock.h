@@ -11,9 +11,9 @@ namespace headway::record {
 
 /// The clocks read together.
 struct ClockReading {
-  std::int64_t realtime_ns = 0;
-  std::int64_t monotonic_ns = 0;
-  std::uint64_t tsc = 0;  ///< 0 on machines without
+  std::int64_t realtime_ns = 0;   ///< CLOCK_REALTIME, which may be stepped
+  std::int64_t monotonic_ns = 0;  ///< CLOCK_MONOTONIC, which never is
+  std::uint64_t tsc = 0;          ///< 0 on machines without
 };
 
 /// Best of several attempts: the three lie within some 30 ns. Costs about 1 us.
@@ -46,13 +46,13 @@ class TimeAxis {
   /// How often CLOCK_REALTIME was stepped by more than kStepNs between two anchors.
   std::int64_t clock_steps() const { return steps_; }
 
-  static constexpr std::int64_t kStepNs = 1'000'000;
+  static constexpr std::int64_t kStepNs = 1'000'000;  ///< less is the clock being disciplined
 
  private:
   ClockReading origin_;
   DurationNs kept_;
-  std::deque<ClockReading> anchors_;
-  mutable std::size_t near_ = 0;  ///< where the last stamp was found
+  std::deque<ClockReading> anchors_;  ///< by time; those older than `kept_` are dropped
+  mutable std::size_t near_ = 0;      ///< where the last stamp was found
   // realtime - monotonic, as it was before the last step and as it is.
   std::int64_t offset_before_ = 0;
   std::int64_t offset_ = 0;

@@ -21,6 +21,7 @@ class FileDescriptor {
     }
     return *this;
   }
+  /// Stays owned here.
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
   void reset() {

@@ -8,8 +8,8 @@ namespace headway::record {
 /// Series of a GPU, whoever samples them: NVML in the recorder, or CUPTI in the program where there
 /// is no NVML. The names are those that rules look for (analyzer/evidence/counters.h).
 struct GpuSeries {
-  std::string_view name;
-  std::string_view unit;
+  std::string_view name;  ///< in HEADWAY_COUNTERS
+  std::string_view unit;  ///< of the values, which are converted to it
   std::string_view description;
 };
 

@@ -25,18 +25,19 @@ using SegmentId = std::uint64_t;
 struct ProcessSeen {
   std::int32_t pid = 0;
   std::int32_t parent_pid = 0;
-  std::int64_t start_monotonic_ns = 0;
-  std::string name;
-  std::string command_line;      ///< arguments, a zero between two
-  Launched launched;             ///< what its launcher told it
-  bool without_session = false;  ///< see ProcessDescription
+  std::int64_t start_monotonic_ns = 0;  ///< CLOCK_MONOTONIC, in steps of 10 ms
+  std::string name;                     ///< of the program, without its folder
+  std::string command_line;             ///< arguments, a zero between two
+  Launched launched;                    ///< what its launcher told it
+  bool without_session = false;         ///< see ProcessDescription
 };
 
+/// Exactly one of code and signal, or neither where nobody could tell how it ended.
 struct ProcessEnded {
   std::int32_t pid = 0;
   std::int64_t monotonic_ns = 0;
-  std::optional<int> exit_code;
-  std::optional<int> signal;
+  std::optional<int> exit_code;  ///< 0..255
+  std::optional<int> signal;     ///< that killed it
 };
 
 /// A process has handed over memory.
@@ -62,9 +63,9 @@ struct SegmentRound {
   SegmentId segment = 0;
   ClockReading anchor;
   SegmentData data;
-  SegmentCounters counters;
-  bool damaged = false;
-  bool last = false;  ///< the process image is gone, or the recording ends
+  SegmentCounters counters;  ///< since the segment's beginning, not of this round
+  bool damaged = false;      ///< the memory contradicts its layout; this round is its last
+  bool last = false;         ///< the process image is gone, or the recording ends
 };
 
 /// A value of a sampled series. `name` etc. live as long as the sampler.
@@ -76,9 +77,10 @@ struct Sample {
   double value = 0;
   std::string_view gpu = {};  ///< UUID; empty: of no GPU
 };
+/// What was sampled at one moment.
 struct Samples {
-  std::int64_t monotonic_ns = 0;
-  std::int64_t since_ns = 0;  ///< of the samples before these; of the first ones, their own
+  std::int64_t monotonic_ns = 0;  ///< when they were taken
+  std::int64_t since_ns = 0;      ///< of the samples before these; of the first ones, their own
   std::vector<Sample> samples;
 };
 
@@ -94,6 +96,7 @@ using Message = std::variant<ProcessSeen, ProcessEnded, SegmentAdded, ProcessRef
 /// at `bytes` first. Thread-safe.
 class MessageQueue {
  public:
+  /// `bytes`: of its payload, for bytes(). Never waits.
   void send(Message message, std::size_t bytes = 0) {
     {
       std::lock_guard lock(mutex_);
@@ -146,8 +149,8 @@ class MessageQueue {
   std::condition_variable arrived_;
   std::deque<Item> messages_;
   std::size_t bytes_ = 0;
-  bool closed_ = false;
-  bool abandoned_ = false;
+  bool closed_ = false;     ///< by close()
+  bool abandoned_ = false;  ///< by abandon()
 };
 
 }  // namespace headway::record

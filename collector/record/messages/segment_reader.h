@@ -16,7 +16,7 @@ namespace headway::record {
 /// Records of one ring, in SegmentData::records.
 struct RingSlice {
   std::uint32_t ring = 0;
-  std::size_t offset = 0;
+  std::size_t offset = 0;  ///< in SegmentData::records
   std::size_t bytes = 0;
 };
 
@@ -26,15 +26,15 @@ struct ActivityBuffer {
   std::size_t bytes = 0;
   /// The process died while CUPTI wrote: what is not written yet is zero.
   bool partial = false;
-  std::uint64_t order = 0;
+  std::uint64_t order = 0;  ///< ActivitySlot::order
 };
 
 /// What one round took out of a segment: private copies, so that nothing changes under its decoder.
 struct SegmentData {
-  std::vector<std::byte> definitions;  ///< whole entries
-  std::vector<std::byte> records;
-  std::vector<RingSlice> slices;
-  std::vector<std::byte> activity;
+  std::vector<std::byte> definitions;   ///< whole entries
+  std::vector<std::byte> records;       ///< of all rings, one after the other
+  std::vector<RingSlice> slices;        ///< the pieces of `records`, by ring
+  std::vector<std::byte> activity;      ///< CUPTI's buffers, one after the other
   std::vector<ActivityBuffer> buffers;  ///< in the order in which they were published
   std::array<std::uint16_t, wire::kActivityKinds> strides{};  ///< as the process says
   std::size_t bytes() const { return definitions.size() + records.size() + activity.size(); }
@@ -42,22 +42,22 @@ struct SegmentData {
 
 /// Sums over the segment since its beginning.
 struct SegmentCounters {
-  std::uint64_t dropped = 0;
+  std::uint64_t dropped = 0;             ///< events for which a ring had no room
   std::uint64_t most_dropped_calls = 0;  ///< of one ring: begins and ends that were dropped
   std::uint64_t pops_without_push = 0;
   std::uint64_t unknown_handles = 0;
-  std::uint64_t events_without_ring = 0;
-  std::uint64_t reentrant_events = 0;
-  std::uint64_t definitions_lost = 0;
-  std::uint64_t io_paths_folded = 0;
-  std::uint64_t io_not_followed = 0;
-  std::uint64_t pending_reads = 0;
+  std::uint64_t events_without_ring = 0;  ///< of threads beyond the number of rings
+  std::uint64_t reentrant_events = 0;     ///< from signal handlers inside an event
+  std::uint64_t definitions_lost = 0;     ///< texts, schemas and paths without room in the log
+  std::uint64_t io_paths_folded = 0;      ///< files that go by their folder
+  std::uint64_t io_not_followed = 0;      ///< calls on descriptors beyond the table
+  std::uint64_t pending_reads = 0;        ///< summed, in no record yet; likewise the next three
   std::uint64_t pending_read_bytes = 0;
   std::uint64_t pending_writes = 0;
   std::uint64_t pending_written_bytes = 0;
   std::uint64_t activity_lost = 0;  ///< records of CUPTI
   std::uint64_t activity_ns = 0;    ///< what the program spent on handing them over
-  std::uint32_t event_cost_ps = 0;
+  std::uint32_t event_cost_ps = 0;  ///< of one push or pop, as the process measured it
 };
 
 /// The recorder's end of a process's shared memory, which is untrusted: every number read from it
@@ -83,6 +83,7 @@ class SegmentReader {
   void take(SegmentData& data, std::size_t limit, bool ended, bool& complete);
   /// How full the fullest ring was at the snapshot, 0 to 1.
   double fullest() const { return fullest_; }
+  /// Read at any time; each number is exact, but not all are of one moment.
   SegmentCounters counters() const;
   /// Tells the process that nobody takes any more: it then records nothing, for good.
   void close() { header().closed.store(1, std::memory_order_relaxed); }

@@ -19,7 +19,7 @@ class CounterTable {
   explicit CounterTable(TraceSink& sink) : sink_(sink) {}
 
   struct Series {
-    std::string_view name;
+    std::string_view name;  ///< as analyses look for it, "gpu.power"
     std::string_view unit;
     std::string_view description;
     std::int64_t global_pid = 0;         ///< 0: of the machine
@@ -30,6 +30,7 @@ class CounterTable {
   }
   /// The number of a series, which its first sample makes known to the trace.
   std::int64_t number(const Series& series);
+  /// A sample of the series with that number; times in ns of the trace.
   void add(std::int64_t number, std::int64_t time_ns, double value);
 
  private:
@@ -55,7 +56,7 @@ class CounterTable {
     std::optional<std::int64_t> device;
   };
   TraceSink& sink_;
-  std::map<Key, std::int64_t, Less> numbers_;
+  std::map<Key, std::int64_t, Less> numbers_;  ///< of the series that the trace knows
 };
 
 }  // namespace headway::record

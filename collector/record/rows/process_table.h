@@ -21,9 +21,9 @@ constexpr std::int64_t global_pid(std::int32_t pid) {
 
 /// A rank that did not end well.
 struct FailedRank {
-  std::int64_t rank = -1;
+  std::int64_t rank = -1;  ///< as its launcher counts
   std::int32_t pid = 0;
-  std::optional<int> signal;
+  std::optional<int> signal;  ///< that killed it
   std::optional<int> exit_code;
 };
 
@@ -33,10 +33,12 @@ class ProcessTable {
  public:
   explicit ProcessTable(const TimeAxis& axis) : axis_(axis) {}
 
+  /// Again when more is known: later news replace earlier ones.
   void seen(const ProcessSeen& message);
   void ended(const ProcessEnded& message);
   /// Our library is in the process.
   void injected(std::int32_t pid);
+  /// Of one round of draining.
   void add_records(std::int32_t pid, std::int64_t count);
 
   /// A thread has recorded something.
@@ -60,6 +62,7 @@ class ProcessTable {
   /// The first one: launchers then end the others, and with a code of their own. None: all ended well, or nobody told.
   std::optional<FailedRank> first_failed_rank() const;
   std::size_t thread_count() const { return threads_.size(); }
+  /// Of all processes.
   std::int64_t records() const;
   /// What a launcher told the first process that is a rank: the run is the same for all others.
   const Launched& launched() const { return launched_; }
@@ -73,15 +76,15 @@ class ProcessTable {
   };
   struct Thread {
     std::string name;
-    bool named_by_program = false;
-    int reads = 0;
+    bool named_by_program = false;  ///< the system's name counts no longer
+    int reads = 0;                  ///< of the system's name, which come ever more seldom
     std::int64_t next_read_ns = 0;
   };
   Process& process(std::int32_t pid);
 
   const TimeAxis& axis_;
-  bool news_ = false;
-  std::int64_t next_write_ns_ = 0;
+  bool news_ = false;               ///< something changed since the last write
+  std::int64_t next_write_ns_ = 0;  ///< CLOCK_MONOTONIC
   Launched launched_;
   std::map<std::int32_t, Process> processes_;
   std::map<std::int32_t, ProcessEnded> early_ends_;  ///< of processes that are not known (yet)

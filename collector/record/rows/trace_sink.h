@@ -26,10 +26,12 @@ class TraceSink {
     indexed_ += Table::indexes.size();
     return id;
   }
+  /// Empties a table whose rows are written anew.
   template <class Table>
   void remove_all() {
     guarded(0, [&] { writer_.remove_all<Table>(); });
   }
+  /// Id of the text in the trace; 0 when it could not be stored.
   trace::StringId intern(std::string_view text) {
     trace::StringId id{0};
     guarded(0, [&] { id = writer_.intern(text); });
@@ -39,6 +41,7 @@ class TraceSink {
   std::string_view keep(std::string_view text) {
     return failure_.empty() ? writer_.keep(text) : std::string_view();
   }
+  /// Counted also when rows can no longer be stored.
   void count_loss(trace::Loss loss, std::int64_t count, std::int64_t global_pid = 0) {
     writer_.count_loss(loss, count, global_pid);
     counted_[loss] += count;
@@ -55,7 +58,9 @@ class TraceSink {
   bool keeps_arguments() const { return keep_arguments_; }
   void set_meta(std::string_view key, std::string_view value) { writer_.set_meta(key, value); }
 
+  /// What was added survives the death of the recorder from here on.
   void commit();
+  /// Every 20 000 rows or 200 ms.
   void commit_if_due();
   /// Ends the file as well as it can be.
   void finish();
@@ -93,7 +98,7 @@ class TraceSink {
   std::map<std::string, std::string> settings_;
   std::string failure_;
   bool keep_arguments_ = false;
-  std::int64_t uncommitted_ = 0;
+  std::int64_t uncommitted_ = 0;  ///< rows since the last commit
   std::int64_t rows_lost_ = 0;
   std::size_t indexed_ = 0;        ///< entries that the indexes will have
   std::int64_t stored_bytes_ = 0;  ///< at the last commit

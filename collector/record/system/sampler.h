@@ -25,6 +25,7 @@ class Sampler {
   void finish() { finishing_ = true; }
 
  private:
+  /// Looks for processes that are new below this one, when any process was made.
   void discover();
   void describe(pid_t pid, std::string& command_line);
   void sample();
@@ -40,7 +41,8 @@ class Sampler {
   MachineSampler machine_;
   std::map<pid_t, Known> processes_;
   ProcFile load_{"/proc/loadavg"};
-  std::int64_t last_pid_made_ = -1;
+  std::int64_t last_pid_made_ =
+      -1;  ///< of the machine, from /proc/loadavg: new ones have been made
   std::int64_t sampled_ns_ = 0;
   std::string buffer_;
 };
