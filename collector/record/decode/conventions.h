@@ -42,6 +42,7 @@ class Convention {
 
  private:
   using Field = trace::PayloadField;
+  /// Where the fields of each schema lie; one that a program left out reads as absent.
   struct Range {
     Field kind, phase, op, batch, step, bytes, flops, sequence;
   };

@@ -122,7 +122,7 @@ class CudaGraph final : public CompiledGraph {
   void skip_tf32_rounding();
   /// Number format of every value, before ops are added.
   void choose_formats();
-  /// Outputs that no format narrows: statistics, sums, indices.
+  /// Outputs that stay FP32 in every precision: statistics of normalisation and attention, gradients of embeddings.
   static bool keeps_fp32(const OpDefinition& op, std::size_t output);
   bool lies_turned(ValueId value) const;
   void check_round_trip(NodeId node) const;
