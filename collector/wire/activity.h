@@ -77,7 +77,7 @@ struct Api {
 };
 static_assert(sizeof(Api) == 40);
 
-/// A kernel that ran. Bytes and threads of a block; grid in blocks.
+/// A kernel that ran, as it was launched.
 struct Kernel {
   std::uint32_t kind;
   std::uint8_t cache_config;          ///< two CUfunc_cache of 4 bits: requested, and used
