@@ -16,8 +16,8 @@ struct DomainStack {
 };
 
 inline constexpr std::uint32_t kMaxDomains = 4096;  ///< further ones count as the default domain
-inline constexpr std::uint32_t kNearDomains =
-    16;  ///< whose stacks lie in the thread's state itself
+/// Whose stacks lie in the thread's state itself.
+inline constexpr std::uint32_t kNearDomains = 16;
 
 /// What a thread needs to record; one for each ring, reused with it.
 struct alignas(64) ThreadState {

@@ -49,8 +49,8 @@ class Listening {
 /// `domain` is null and events cost a test of a pointer. Thread safe.
 struct Emitter {
   nvtxDomainHandle_t domain = nullptr;
-  std::uint64_t range_schema =
-      0;  ///< ids for the payloads of ranges and marks; the others likewise
+  /// Ids of the schemas, one for each kind of payload; 0 without a tool.
+  std::uint64_t range_schema = 0;
   std::uint64_t device_op_schema = 0;
   std::uint64_t device_call_schema = 0;
   std::uint64_t graph_op_schema = 0;

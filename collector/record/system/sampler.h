@@ -41,8 +41,8 @@ class Sampler {
   MachineSampler machine_;
   std::map<pid_t, Known> processes_;
   ProcFile load_{"/proc/loadavg"};
-  std::int64_t last_pid_made_ =
-      -1;  ///< of the machine, from /proc/loadavg: new ones have been made
+  /// Newest of the machine, from /proc/loadavg: unchanged, no process was made since.
+  std::int64_t last_pid_made_ = -1;
   std::int64_t sampled_ns_ = 0;
   std::string buffer_;
 };
