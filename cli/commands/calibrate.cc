@@ -12,7 +12,7 @@
 #include "cli/commands/load_and_analyze.h"
 #include "cli/commands/measured_collectives.h"
 #include "cli/commands/recorded_launches.h"
-#include "cli/version.h"
+#include "cli/commands/version.h"
 #include "collector/record/environment/environment.h"
 #include "common/error.h"
 #include "common/tell.h"
