@@ -122,7 +122,7 @@ def main(arguments):
         all_included = INCLUDE.findall(source.read_text())
         for included in all_included:
             other = pathlib.PurePosixPath(included).parent.as_posix()
-            if other != folder and "/" in included and (ROOT / included).is_file():
+            if other != folder and "/" in included and (ROOT / other).is_dir():  # the header itself may be generated
                 folders[folder][other].setdefault(name, included)
         module = module_of(name, layers, elsewhere)
         if module is None:

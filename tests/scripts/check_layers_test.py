@@ -44,6 +44,11 @@ def test_outside_the_modules():
     assert status == 1 and "circle of folders tests -> tests/b -> tests" in output, output
 
 
+def test_a_generated_header():
+    status, output = check("cli : :\n", {"cli/main.cc": ["cli/commands/a.h"], "cli/commands/a.h": ["cli/version.h"]})
+    assert status == 1 and "circle of folders cli -> cli/commands -> cli" in output, output
+
+
 def test_no_circle():
     files = {"cli/a.h": [], "cli/b.cc": ["cli/a.h", "cli/x/c.h", "elsewhere.h"], "cli/x/c.h": ["cli/x/y/d.h"], "cli/x/y/d.h": []}
     status, output = check("cli : :\n", files)
