@@ -7,9 +7,9 @@
 #include <exception>
 #include <new>
 
-#include "cli/command.h"
+#include "cli/commands/command.h"
+#include "cli/commands/version.h"
 #include "cli/commit.h"
-#include "cli/version.h"
 #include "common/allocator.h"
 #include "common/tell.h"
 #include "common/text.h"

@@ -15,9 +15,11 @@
 /// own byte order: whoever keeps them says both beside them.
 namespace headway {
 
+/// Copied byte by byte; everything else lists its fields.
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
+/// Collects bytes in memory; `take` gives them away once.
 class ByteWriter {
  public:
   template <class... Fields>

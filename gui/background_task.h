@@ -25,7 +25,9 @@ class BackgroundTask : public QObject {
   /// Cancels and waits.
   ~BackgroundTask() override;
 
+  /// From the UI thread. Returns at once; a job that is under way is cancelled first.
   void start(Work work);
+  /// The result is dropped; the thread runs on until it looks at `cancelled`.
   void cancel();
   bool is_running() const { return current_ != nullptr; }
   /// Of any task in the program: a picture waits until there is none.
@@ -36,6 +38,7 @@ class BackgroundTask : public QObject {
 
  private:
   struct Job;
+  /// On the UI thread when a job is done: shows its result, unless it was cancelled.
   void poll();
 
   // Cancelled jobs run on until they notice; they are kept until then.

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#include "kernels/work.h"
-
 namespace headway::kernels {
 
 /// Formats that a float can be rounded to while it stays a float: what the operands of a tensor
@@ -19,16 +17,5 @@ enum class NumberFormat : std::uint8_t { kFloat32, kTf32, kBfloat16, kFloat16 };
 constexpr int bits_of(NumberFormat format) {
   return format == NumberFormat::kBfloat16 || format == NumberFormat::kFloat16 ? 16 : 32;
 }
-
-/// to[i] = from[i] rounded; the two may be the same array.
-void round_to(NumberFormat format, std::int64_t count, const float* from, float* to);
-constexpr Work round_to_work(std::int64_t count) {
-  return {count, 8 * count};
-}
-
-namespace reference {
-/// By arithmetic on the value instead of on its bits.
-float round_to(NumberFormat format, float value);
-}  // namespace reference
 
 }  // namespace headway::kernels

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Checks every #include "module/..." of the C++ sources against cmake/layers.txt, and that the graph has no circle.
+"""Checks every #include "module/..." of the C++ sources against cmake/layers.txt, and that neither the list nor the folders have a
+circle: no two folders include each other, directly or through others, whatever module they are of. A folder and one inside it
+are two folders.
 
-  scripts/check_layers.py            names each include that the list does not allow
+  scripts/check_layers.py            names each include that the list does not allow, and each circle with the includes that close it
   scripts/check_layers.py --print    also prints the graph as it is: each module, lowest first, with the modules it
                                      includes and from how many of its files; and, of each module, the order of its folders
 """
@@ -60,6 +62,20 @@ def find_circle(graph):
     return next(filter(None, (visit(m, []) for m in list(graph))), None)
 
 
+def folder_circles(edges):
+    """edges: folder -> folder -> {file: header that it includes}. One line for each circle; of two that share an include the first."""
+    graph = {folder: sorted(used) for folder, used in sorted(edges.items())}
+    lines = []
+    while circle := find_circle(graph):
+        steps = []
+        for folder, used in zip(circle, circle[1:]):
+            file, header = min(edges[folder][used].items())
+            steps.append(f"{file} includes {header}")
+        lines.append(f"circle of folders {' -> '.join(circle)}: {'; '.join(steps)}")
+        graph[circle[-2]].remove(circle[-1])
+    return lines
+
+
 def lowest_first(graph):
     """Each node after all that it uses; nodes of a circle come where it is entered first."""
     order = []
@@ -94,6 +110,7 @@ def main(arguments):
     if circle:
         problems.append("cmake/layers.txt: circle " + " -> ".join(circle))
     files = 0
+    folders = collections.defaultdict(lambda: collections.defaultdict(dict))  # all folders, of whatever module
     between = {module: collections.defaultdict(set) for module in layers}  # modules
     within = collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(set)))  # folders of a module
     for source in sorted(ROOT.rglob("*")):
@@ -101,13 +118,18 @@ def main(arguments):
         if path.parts[0] in SKIP or source.suffix not in {".h", ".cc", ".cu", ".cuh"}:
             continue
         name = path.as_posix()
+        folder = path.parent.as_posix()
+        all_included = INCLUDE.findall(source.read_text())
+        for included in all_included:
+            other = pathlib.PurePosixPath(included).parent.as_posix()
+            if other != folder and "/" in included and (ROOT / other).is_dir():  # the header itself may be generated
+                folders[folder][other].setdefault(name, included)
         module = module_of(name, layers, elsewhere)
         if module is None:
             continue
         files += 1
-        folder = path.parent.as_posix()
         within[module][folder]  # also one that includes nothing
-        for included in INCLUDE.findall(source.read_text()):
+        for included in all_included:
             target = module_of(included, layers, elsewhere)
             if not target:
                 continue
@@ -119,6 +141,7 @@ def main(arguments):
             between[module][target].add(name)
             if not may_use(module, target, layers):
                 problems.append(f"{name}: includes {included}, but {module} may only use: {' '.join(layers[module]) or 'nothing'}")
+    problems += folder_circles(folders)
     if "--print" in arguments:
         print_graph(between, "modules")
         for module, folders in sorted(within.items()):

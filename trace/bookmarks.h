@@ -28,13 +28,14 @@ struct Bookmark {
 /// counted, and the file that had them is kept beside the new one.
 class Bookmarks {
  public:
-  static constexpr std::size_t kMost = 10'000;
-  static constexpr std::size_t kMostNoteBytes = 4'000;
+  static constexpr std::size_t kMost = 10'000;          ///< bookmarks of a trace
+  static constexpr std::size_t kMostNoteBytes = 4'000;  ///< of one note; a longer one is cut
 
   const std::vector<Bookmark>& all() const { return all_; }
   /// Index of the new one; that of the same place when it has one already, whose note it replaces.
   /// Beyond kMost nothing is added and the index is that of the last.
   std::size_t add(Bookmark bookmark);
+  /// Changes its time of change, so that this note wins over older ones of other files.
   void set_note(std::size_t index, std::string_view note);
   void remove(std::size_t index);
 

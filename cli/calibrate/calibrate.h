@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/calibrate/host/effort.h"
+#include "cli/calibrate/effort.h"
 #include "common/machine_figures.h"
 
 namespace headway::calibrate {

@@ -9,7 +9,7 @@
 #include "analyzer/stats/table.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
-#include "cli/version.h"
+#include "cli/commands/version.h"
 #include "common/tell.h"
 #include "common/text.h"
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "cli/command.h"
+#include "cli/commands/command.h"
 
 // Every command, once, in the order in which --help lists them; the file of its name defines make_<name>_command().
 // clang-format off

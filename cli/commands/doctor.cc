@@ -9,10 +9,10 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/version.h"
 #include "cli/tune/child.h"
 #include "cli/tune/child_failure.h"
 #include "cli/tune/runs.h"
-#include "cli/version.h"
 #include "collector/doctor/python_checks.h"
 #include "common/text.h"
 

@@ -6,7 +6,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/progress.h"
-#include "cli/version.h"
+#include "cli/commands/version.h"
 #include "common/tell.h"
 #include "common/text.h"
 #include "trace/load/load.h"

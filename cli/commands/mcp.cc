@@ -9,8 +9,8 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
-#include "cli/mcp/tools.h"
-#include "cli/version.h"
+#include "cli/commands/mcp_tools.h"
+#include "cli/commands/version.h"
 
 namespace headway::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/command.h"
+#include "cli/commands/command.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/record_arguments.h"
 

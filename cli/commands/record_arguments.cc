@@ -6,7 +6,7 @@
 #include <csignal>
 #include <memory>
 
-#include "cli/version.h"
+#include "cli/commands/version.h"
 
 namespace headway::cli {
 namespace {

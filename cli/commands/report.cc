@@ -16,7 +16,7 @@
 #include "cli/commands/pager.h"
 #include "cli/commands/progress.h"
 #include "cli/commands/screen_style.h"
-#include "cli/version.h"
+#include "cli/commands/version.h"
 #include "common/tell.h"
 #include "common/text.h"
 

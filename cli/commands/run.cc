@@ -16,12 +16,12 @@
 #include "cli/commands/past_runs.h"
 #include "cli/commands/record_arguments.h"
 #include "cli/commands/screen_style.h"
+#include "cli/commands/version.h"
 #include "cli/live/panel_process.h"
-#include "cli/version.h"
-#include "collector/record/launched_rank.h"
-#include "collector/record/summary.h"
+#include "collector/record/environment/launched_rank.h"
 #include "common/error.h"
 #include "common/format.h"
+#include "common/shell_word.h"
 #include "common/tell.h"
 #include "common/text.h"
 #include "trace/load/load.h"
@@ -122,10 +122,10 @@ class Run final : public Command {
     }
     if (!analyzed->trace.meta_value(trace::meta::kName).empty())
       write_output("-", compared(file, *analyzed));
-    write_output("-", fmt::format("\nFiles     {}{}{}\nMore      headway report --full {}\n",
-                                  escape_terminal(file.string()), page.empty() ? "" : "  ",
-                                  escape_terminal(page),
-                                  record::shell_word(escape_terminal(file.string()))));
+    write_output("-",
+                 fmt::format("\nFiles     {}{}{}\nMore      headway report --full {}\n",
+                             escape_terminal(file.string()), page.empty() ? "" : "  ",
+                             escape_terminal(page), shell_word(escape_terminal(file.string()))));
     if (one_of_many)
       write_output("-", fmt::format("Ranks     this is one of {}: give all ranks' files to "
                                     "`headway report` to compare them\n",

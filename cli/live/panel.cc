@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "analyzer/samples.h"
-#include "collector/record/summary.h"
 #include "common/counted.h"
 #include "common/format.h"
+#include "common/shell_word.h"
 #include "common/text.h"
 
 namespace headway::cli::live {
@@ -274,7 +274,7 @@ std::string closing_line(const Figures& figures) {
   const std::string note =
       figures.note.empty() ? "" : fmt::format(" ({})", escape_terminal(figures.note));
   const std::string next =
-      fmt::format("Next: headway report {}", record::shell_word(escape_terminal(figures.file)));
+      fmt::format("Next: headway report {}", shell_word(escape_terminal(figures.file)));
   if (figures.phase == Phase::kEnded)
     return fmt::format("headway: {}: the run ended after {}{}. {}", file, elapsed_text(figures),
                        note, next);

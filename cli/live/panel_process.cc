@@ -20,7 +20,7 @@
 #include "cli/live/follower.h"
 #include "cli/live/show.h"
 #include "cli/live/terminal.h"
-#include "collector/record/launched_rank.h"
+#include "collector/record/environment/launched_rank.h"
 #include "common/error.h"
 #include "common/text.h"
 

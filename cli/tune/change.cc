@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "common/shell_word.h"
+
 namespace headway::tune {
 namespace {
 
@@ -95,18 +97,10 @@ std::vector<std::string> apply(std::vector<std::string> arguments, const Change&
 }
 
 std::string shell_line(const std::vector<std::string>& arguments) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+./:,@%";
   std::string line;
   for (const std::string& word : arguments) {
     if (!line.empty()) line += ' ';
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += '\'';
+    line += shell_word(word);
   }
   return line;
 }

@@ -12,8 +12,8 @@
 #include <iterator>
 #include <system_error>
 
-#include "collector/record/clock.h"
 #include "collector/record/launch.h"
+#include "collector/record/messages/clock.h"
 
 namespace headway::doctor {
 

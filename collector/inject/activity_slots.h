@@ -17,6 +17,7 @@ class ActivitySlots {
   wire::ActivityArea& area() const {
     return *reinterpret_cast<wire::ActivityArea*>(segment_.base + wire::kActivityOffset);
   }
+  /// Size of one slot, by the layout that the process chose.
   std::size_t slot_bytes() const { return segment_.layout->activity.bytes; }
   /// A cleared slot, now held; null when all are in use or the system has no memory for it.
   std::byte* take() const;

@@ -13,10 +13,11 @@ namespace headway::inject {
 /// Results are CUPTI's own: 0 is success. What a version of CUPTI lacks fails with kMissing.
 class Cupti {
  public:
+  /// No result of CUPTI itself, whose errors are positive.
   static constexpr int kMissing = -1;
   /// CUPTI asks for memory; both called on threads of the program or of CUPTI.
   using BufferRequested = void (*)(std::uint8_t** buffer, std::size_t* bytes);
-  using ProfilerCall = void (*)(bool start);
+  using ProfilerCall = void (*)(bool start);  ///< see watch_profiler_calls
   using BufferCompleted = void (*)(std::uint8_t* buffer, std::size_t valid_bytes);
 
   /// Null when CUPTI can be called, else why not.
@@ -25,14 +26,18 @@ class Cupti {
   virtual std::uint32_t version() = 0;
   /// 0, or CUPTI's error: another profiler in this process, no driver, no permission.
   virtual int subscribe() = 0;
+  /// Nothing is collected any more; buffers that CUPTI holds are lost unless flush() came before.
   virtual void unsubscribe() = 0;
   /// CUPTI's name for an error; null when it knows none.
   virtual const char* result_text(int result) = 0;
 
   /// Thread ids as the system counts them, and buffers that come cleared. Before `register_buffers`.
   virtual void configure() = 0;
+  /// Where CUPTI gets and gives back the memory for its records. Before `enable`.
   virtual int register_buffers(BufferRequested requested, BufferCompleted completed) = 0;
+  /// Collects a kind from now on; the setting is of the process.
   virtual int enable(wire::ActivityKind kind) = 0;
+  /// Collects it no longer; work that was launched before may still come.
   virtual int disable(wire::ActivityKind kind) = 0;
   /// Tells of cudaProfilerStart once it is done (true) and of cudaProfilerStop before it is (false),
   /// on the thread that calls them.
@@ -45,6 +50,7 @@ class Cupti {
   virtual int enable_latency_timestamps() = 0;
   /// CUPTI's number for a stream of the current context.
   virtual int stream_number(void* stream, std::uint32_t& number) = 0;
+  /// Name of a function of the API, "cudaLaunchKernel_v7000"; null when CUPTI knows none.
   virtual const char* call_name(bool driver, std::uint32_t cbid) = 0;
   /// The record after `*record` (null: the first); false at the end of what is valid.
   virtual bool next_record(std::uint8_t* buffer, std::size_t valid_bytes,

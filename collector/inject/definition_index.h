@@ -12,8 +12,8 @@ namespace headway::inject {
 class DefinitionIndex {
  public:
   struct Entry {
-    std::uint64_t hash;
-    std::uint64_t id;
+    std::uint64_t hash;    ///< of the content, by hash_of()
+    std::uint64_t id;      ///< that records refer to it by
     std::uint32_t offset;  ///< in the log
     std::uint32_t bytes;   ///< 0: free
   };

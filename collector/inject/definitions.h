@@ -26,18 +26,24 @@ std::uint32_t define_string(std::uint16_t domain, Text text);
 /// Null when there is none. Also outside of an Entry.
 const char* kept_text(std::uint32_t string);
 void define_category(std::uint16_t domain, std::uint32_t category, Text name);
+/// The last name of a thread counts.
 void define_thread_name(std::uint64_t tid, Text name);
 /// Ids of what the extensions register (nvtx_definitions.cc): the given one, or a new one.
 std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t& schema);
+/// As schemas: enums share their numbers, because payload entries name either as a type.
 std::uint64_t define_enum(std::uint16_t domain, const nvtxPayloadEnumAttr_t& description);
 std::uint64_t define_counter(std::uint16_t domain, const nvtxCounterAttr_t& counter);
 std::uint64_t define_scope(std::uint16_t domain, const nvtxScopeAttr_t& scope);
+/// Name of a device or stream; `id` is CUDA's number in this process.
 void define_resource(wire::ResourceKind kind, std::uint64_t id, Text name);
 /// The id of a path, in the numbers of strings; 0 when there is no room. Paths leave half of the log
 /// to everything else, those of folders go a little further. The process lock must be held.
 std::uint32_t define_path_locked(const char* path, std::size_t length, bool folder);
+/// Of the library about itself; the last text of a key counts.
 void define_note(wire::NoteKey key, const char* text);
+/// Name of a function of the CUDA API, once per function.
 void define_callback_name(bool driver, std::uint32_t cbid, const char* name);
+/// The text at an address of the program, so that the recorder never reads its memory.
 void define_address_name(std::uint64_t address, const char* name);
 
 /// Registers what `write(out)` writes: called twice, the first time to learn the size.

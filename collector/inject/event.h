@@ -16,23 +16,24 @@ namespace headway::inject {
 /// What an NVTX call says, in pointers to the caller's memory. At most one of text, wide and
 /// handle.
 struct Event {
-  const char* text = nullptr;
-  const wchar_t* wide = nullptr;
-  std::uint32_t handle = 0;
+  const char* text = nullptr;     ///< zero-terminated UTF-8
+  const wchar_t* wide = nullptr;  ///< zero-terminated UTF-32
+  std::uint32_t handle = 0;       ///< id of a registered text; 0: none
   std::uint32_t category = 0;
-  std::uint32_t color = 0;
+  std::uint32_t color = 0;  ///< ARGB, with `has_color`
   bool has_color = false;
   wire::PayloadKind payload_kind = wire::PayloadKind::kNone;
-  std::uint64_t payload = 0;  ///< for kBlobs: their size, set by `measure`
-  const nvtxPayloadData_t* blobs = nullptr;
+  std::uint64_t payload = 0;                 ///< for kBlobs: their size, set by `measure`
+  const nvtxPayloadData_t* blobs = nullptr;  ///< extended payloads, with kBlobs
   std::uint32_t blob_count = 0;
 };
 
 /// How much room an event takes.
 struct Shape {
-  std::uint32_t text_bytes = 0;
-  std::uint32_t extra_bytes = 0;
-  std::uint8_t flags = 0;
+  std::uint32_t text_bytes = 0;   ///< of the inline text; 0 with a handle
+  std::uint32_t extra_bytes = 0;  ///< all behind the record
+  std::uint8_t flags = 0;         ///< wire::RecordFlag
+  /// Of the ring, the record itself included.
   std::uint32_t units() const { return 1 + wire::units_for(extra_bytes); }
 };
 
@@ -40,6 +41,7 @@ struct Shape {
 std::uint32_t blob_bytes(const nvtxPayloadData_t& blob, std::uint32_t limit, bool& cut);
 /// Size of all blobs with their headers, padded, within kMaxBlobs.
 std::uint32_t measure_blobs(const Event& event, bool& cut);
+/// Copies the payloads behind the record: never more than was measured, should the program change them meanwhile.
 void put_blobs(RingWriter& ring, std::uint32_t offset, const Event& event);
 
 /// One payload of known size, as nearly all events with payloads have: without the loops (15 ns).
@@ -47,6 +49,7 @@ inline bool is_single_blob(const Event& event) {
   return event.blob_count == 1 && event.blobs->payload &&
          event.blobs->size <= wire::kMaxBlobs - sizeof(wire::BlobHeader);
 }
+/// Converts to UTF-8 on the way; `bytes` is what measure() found.
 void put_wide(RingWriter& ring, std::uint32_t offset, const wchar_t* text, std::uint32_t bytes);
 
 // Both inlined wherever they are used: a Shape that is handed over in memory is written in pieces and

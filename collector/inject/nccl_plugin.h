@@ -14,35 +14,37 @@ inline constexpr int kSuccess = 0;  ///< ncclResult_t
 inline constexpr std::uint64_t kCollective = 1u << 1;
 inline constexpr std::uint64_t kPointToPoint = 1u << 2;
 
+/// What NCCL tells at the start of a collective. Texts are NCCL's, valid during the call only.
 struct Collective {
-  std::uint64_t sequence;
-  const char* function;
+  std::uint64_t sequence;  ///< counts the communicator's collectives
+  const char* function;    ///< "AllReduce"
   const void* send_buffer;
   void* receive_buffer;
-  std::size_t count;
-  int root;
-  const char* dtype;
-  std::uint8_t channels;
-  std::uint8_t warps;
-  const char* algorithm;
-  const char* protocol;
+  std::size_t count;      ///< elements that one rank sends
+  int root;               ///< rank; of collectives that have one
+  const char* dtype;      ///< "ncclFloat32"
+  std::uint8_t channels;  ///< that NCCL chose
+  std::uint8_t warps;     ///< per channel
+  const char* algorithm;  ///< "RING"
+  const char* protocol;   ///< "SIMPLE"
   void* parent_group;
 };
 
+/// What NCCL tells at the start of a send or receive.
 struct PointToPoint {
   const char* function;
   void* buffer;
   const char* dtype;
   std::size_t count;
-  int peer;
+  int peer;  ///< rank at the other end
   std::uint8_t channels;
   void* parent_group;
 };
 
 struct EventDescription {
-  std::uint64_t type;
-  void* parent;
-  int rank;
+  std::uint64_t type;  ///< kCollective, kPointToPoint, or one that was not asked for
+  void* parent;        ///< handle that `start` gave for the group; null
+  int rank;            ///< of this process
   union {
     Collective collective;
     PointToPoint point_to_point;
@@ -53,8 +55,9 @@ static_assert(offsetof(Collective, count) == 32 && offsetof(Collective, dtype) =
               offsetof(Collective, algorithm) == 64 && sizeof(Collective) == 88);
 static_assert(offsetof(PointToPoint, count) == 24 && offsetof(PointToPoint, channels) == 36);
 
+/// The table that NCCL looks up; its functions are called on threads of NCCL and of the program.
 struct Profiler {
-  const char* name;
+  const char* name;  ///< for NCCL's log
   int (*init)(void** context, std::uint64_t communicator, int* mask, const char* name, int nodes,
               int ranks, int rank, void* log);
   int (*start)(void* context, void** handle, EventDescription* description);

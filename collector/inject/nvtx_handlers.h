@@ -19,7 +19,9 @@ void fill_name_slots(NvtxFunctionTable core, unsigned core_size, NvtxFunctionTab
 void fill_resource_slots(NvtxFunctionTable cuda, unsigned cuda_size, NvtxFunctionTable cudart,
                          unsigned cudart_size);
 void fill_sync_slots(NvtxFunctionTable sync, unsigned sync_size);
+/// Functions of the payload extension: schemas, enums, and events with payloads.
 void fill_payload_slots(nvtxExtModuleSegment_t& segment);
+/// Functions of the counter extension.
 void fill_counter_slots(nvtxExtModuleSegment_t& segment);
 
 template <class Function>
@@ -51,7 +53,9 @@ Event event_from(const nvtxPayloadData_t* blobs, std::size_t count);
 
 // By reference throughout: copying an Event right after filling it in costs 15 ns.
 void mark(ThreadState& thread, std::uint16_t domain, Event& event);
+/// Begins a range that any thread may end. The id tells whether its record was dropped.
 nvtxRangeId_t start_range(ThreadState* thread, std::uint16_t domain, Event& event);
+/// Ends it, from any thread. May use the ring's reserve: a lost end would look as if the range had never ended.
 void end_range(ThreadState* thread, std::uint16_t domain, nvtxRangeId_t id, Event& event);
 
 }  // namespace headway::inject

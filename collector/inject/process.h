@@ -36,11 +36,11 @@ struct ForkPage {
 
 /// Process-wide state: one per process image, never destroyed. Constant-initialised.
 struct Process {
-  ForkPage* page;  ///< never null
-  Segment segment;
-  wire::Clock clock;
-  std::uint32_t last_generation;
-  bool event_cost_known;
+  ForkPage* page;                 ///< never null
+  Segment segment;                ///< empty until the process is connected
+  wire::Clock clock;              ///< that the recorder chose for all processes
+  std::uint32_t last_generation;  ///< counts connections of this image; never given twice
+  bool event_cost_known;          ///< measured, by the first thread that records
 };
 extern constinit Process g_process;
 

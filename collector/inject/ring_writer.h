@@ -10,8 +10,8 @@ namespace headway::inject {
 
 /// A wire::Record without its time, as the machine words that it consists of.
 struct RecordWords {
-  std::uint64_t head = 0;
-  std::uint64_t text_and_color = 0;
+  std::uint64_t head = 0;            ///< type, flags, extra units, domain, category: see make_head
+  std::uint64_t text_and_color = 0;  ///< text in the lower half, colour in the upper
   std::uint64_t value = 0;
 
   static std::uint64_t make_head(wire::RecordType type, std::uint8_t flags = 0,
@@ -42,6 +42,7 @@ class RingWriter {
         tail_(control.tail.load(std::memory_order_acquire)),
         control_(&control) {}
 
+  /// Reads the recorder's progress again only where the last known one leaves no room.
   bool has_room(std::uint64_t units) {
     if (head_ + units - tail_ <= units_) return true;
     tail_ = control_->tail.load(std::memory_order_acquire);
@@ -80,6 +81,7 @@ class RingWriter {
   }
   /// The unit behind the record, whole: units never wrap.
   std::byte* second_unit() const { return data_ + ((head_ + 1) * wire::kUnit & mask_); }
+  /// Makes what was put visible to the recorder; `units` are those of the record and what follows it.
   void commit(std::uint32_t units) {
     head_ += units;
     control_->head.store(head_, std::memory_order_release);
@@ -110,9 +112,9 @@ class RingWriter {
   }
 
   std::byte* data_ = nullptr;
-  std::uint64_t mask_ = 0;
+  std::uint64_t mask_ = 0;  ///< bytes of the ring less one
   std::uint64_t units_ = 0;
-  std::uint64_t head_ = 0;
+  std::uint64_t head_ = 0;  ///< units written since the beginning
   std::uint64_t tail_ = 0;  ///< as last seen; the recorder may have come further
   wire::RingControl* control_ = nullptr;
 };

@@ -15,14 +15,15 @@ struct DomainStack {
   std::uint32_t skipped;  ///< pushes above those that were dropped: their pops are dropped too
 };
 
-inline constexpr std::uint32_t kMaxDomains = 4096;
+inline constexpr std::uint32_t kMaxDomains = 4096;  ///< further ones count as the default domain
+/// Whose stacks lie in the thread's state itself.
 inline constexpr std::uint32_t kNearDomains = 16;
 
 /// What a thread needs to record; one for each ring, reused with it.
 struct alignas(64) ThreadState {
   std::uint32_t generation;  ///< ForkPage::generation it was made under; 0: free
   std::uint32_t slot;        ///< number of the ring
-  wire::Clock clock;
+  wire::Clock clock;         ///< the process's, here to save a cache line
   std::uint32_t
       open;  ///< pushes in the ring, not popped yet, all domains: room is kept for their pops
   RingWriter ring;
@@ -54,7 +55,7 @@ struct alignas(64) ThreadState {
 /// The library's whole thread-local storage: small, because a library loaded late shares the 1664
 /// bytes that the C library keeps for all of them.
 struct EntryState {
-  ThreadState* thread;
+  ThreadState* thread;        ///< null until the thread has recorded something
   std::uint32_t busy;         ///< 1 inside an entry point
   std::uint32_t skip_attach;  ///< events to drop before asking for a ring again
 };
@@ -70,7 +71,7 @@ inline bool may_record(const ThreadState& state) {
 /// another one on this thread: it has to do nothing (it is counted).
 class Entry {
  public:
-  enum class Call : std::uint8_t { kEvent, kEnd };
+  enum class Call : std::uint8_t { kEvent, kEnd };  ///< kEnd: an event that only ends another one
 
   Entry() : entered_(t_entry.busy == 0) {
     if (entered_) [[likely]] {

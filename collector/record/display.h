@@ -16,8 +16,11 @@ class Display {
   /// `live`: somebody else shows how the run goes.
   Display(bool quiet, bool live, std::string file);
 
+  /// The command runs: names the file.
   void started();
+  /// Draws the line anew, once a second at most.
   void update(const Progress& progress);
+  /// The run is over, the file not yet whole.
   void finishing();
   /// Removes what is drawn, prints the lines.
   void finished(const std::string& text);

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "collector/record/messages.h"
+#include "collector/record/messages/messages.h"
 
 namespace headway::record {
 
@@ -53,7 +53,7 @@ class Drain {
   std::vector<std::shared_ptr<LiveSegment>> segments_;
   std::atomic<bool> finishing_ = false;
   std::atomic<bool> scope_over_ = false;
-  double fullest_ = 0;
+  double fullest_ = 0;  ///< 0..1, of the last round: decides when the next one comes
 };
 
 }  // namespace headway::record

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "collector/record/file_descriptor.h"
+#include "collector/record/messages/file_descriptor.h"
 #include "common/error.h"
 #include "common/text.h"
 

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "collector/record/display.h"
+#include "collector/record/environment/launched_rank.h"
 #include "collector/record/launch.h"
-#include "collector/record/launched_rank.h"
 #include "collector/record/recorded_environment.h"
 #include "collector/record/run_description.h"
 #include "collector/record/summary.h"

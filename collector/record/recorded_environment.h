@@ -33,7 +33,7 @@ class RecordedEnvironment {
   void add_preload(const std::filesystem::path& library, const std::string& session,
                    std::vector<std::string>& changes);
 
-  std::vector<std::string> variables_;
+  std::vector<std::string> variables_;  ///< "NAME=value", in the order of add()
   std::vector<std::string> notes_;
   std::filesystem::path link_;  ///< beside the session's socket; empty when none was needed
 };

@@ -7,10 +7,11 @@
 #include <ctime>
 #include <tuple>
 
-#include "collector/record/launched_rank.h"
-#include "collector/record/system/environment.h"
-#include "collector/record/system/git_commit.h"
+#include "collector/record/environment/environment.h"
+#include "collector/record/environment/git_commit.h"
+#include "collector/record/environment/launched_rank.h"
 #include "common/secrets.h"
+#include "common/shell_word.h"
 #include "trace/load/live.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/enum_cuda_dev_mem_event_oper.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "collector/record/clock.h"
+#include "collector/record/messages/clock.h"
 #include "collector/record/record.h"
 #include "collector/record/summary.h"
 #include "collector/record/trace_assembler.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/record/file_descriptor.h"
+#include "collector/record/messages/file_descriptor.h"
 #include "collector/wire/hello.h"
 
 namespace headway::record {

@@ -9,6 +9,7 @@
 
 #include "common/counted.h"
 #include "common/format.h"
+#include "common/shell_word.h"
 #include "common/text.h"
 
 namespace headway::record {
@@ -146,15 +147,6 @@ std::string failure_line(const Summary& s) {
 std::string failure_text(const Summary& summary) {
   std::string line = failure_line(summary);
   return line.empty() ? "" : "headway: " + line + "\n";
-}
-
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
 }
 
 std::string summary_text(const Summary& s) {

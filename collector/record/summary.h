@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/record/process_table.h"
+#include "collector/record/rows/process_table.h"
+#include "collector/record/rows/trace_sink.h"
 #include "collector/record/supervise.h"
-#include "collector/record/trace_sink.h"
 #include "common/time.h"
 
 namespace headway::record {
@@ -49,8 +49,5 @@ std::string summary_text(const Summary& summary);
 /// The line that tells what kept the trace from being whole, also with --quiet; empty when nothing
 /// did.
 std::string failure_text(const Summary& summary);
-
-/// `text` as one word of a POSIX shell.
-std::string shell_word(const std::string& text);
 
 }  // namespace headway::record

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "collector/record/drain.h"
-#include "collector/record/file_descriptor.h"
-#include "collector/record/messages.h"
+#include "collector/record/messages/file_descriptor.h"
+#include "collector/record/messages/messages.h"
 #include "collector/record/session_socket.h"
 
 namespace headway::record {
@@ -22,7 +22,7 @@ enum class WaitFor : std::uint8_t {
 
 /// How the recorded command ended.
 struct Outcome {
-  std::optional<int> exit_code;
+  std::optional<int> exit_code;  ///< of the command; none while it runs, or with a signal
   std::optional<int> signal;
   bool left_running = false;            ///< a second Ctrl-C ended the recording, not the command
   bool interrupted = false;             ///< a signal asked to end
@@ -49,8 +49,9 @@ class Supervisor {
   };
   /// What of the run is wanted.
   struct Wanted {
+    /// May this one be recorded?
     std::function<bool(pid_t, const std::optional<int>& rank)> process;
-    std::function<bool()> nothing_more;
+    std::function<bool()> nothing_more;  ///< the scope is over: the recording may end
   };
   /// `on_tick` is called about four times a second.
   Supervisor(pid_t primary, Options options, Wanted wanted, const FileDescriptor& signals,
@@ -65,6 +66,7 @@ class Supervisor {
   Outcome outlive(int signal);
 
  private:
+  /// One process image that has handed over memory.
   struct Image {
     std::shared_ptr<LiveSegment> segment;
     FileDescriptor pidfd;  ///< none on kernels before 5.3
@@ -72,12 +74,16 @@ class Supervisor {
   };
   void poll_until_finished();
   void accept_arrivals();
+  /// Takes what a process hands over, or refuses it with the reason.
   void admit(Arrival& arrival);
+  /// Their memory is drained once more, then let go.
   void end_images_of(pid_t pid);
   void check_image_ends();
+  /// Collects the status of every child that has ended.
   void reap();
   void handle_signals();
   void handle_signal(int number, bool from_terminal, pid_t sender);
+  /// The signal, to the command.
   void forward(int number);
   bool all_ended() const;
   bool finished();
@@ -93,12 +99,12 @@ class Supervisor {
   Outcome outcome_;
   bool primary_ended_ = false;
   bool no_children_ = false;
-  bool told_waiting_ = false;
-  bool leave_ = false;
-  bool closed_ = false;  ///< nobody is recorded any more
+  bool told_waiting_ = false;  ///< the user knows what is being waited for
+  bool leave_ = false;         ///< the user does not want to wait any longer
+  bool closed_ = false;        ///< nobody is recorded any more
   std::int64_t ended_ns_ = 0;
   std::int64_t asked_to_end_ms_ = 0;  ///< when the first signal that asks to end came
-  SegmentId next_segment_ = 1;
+  SegmentId next_segment_ = 1;        ///< ids are never used twice
   std::map<SegmentId, Image> images_;
 };
 

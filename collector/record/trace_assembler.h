@@ -7,19 +7,19 @@
 #include <map>
 #include <memory>
 
-#include "collector/record/counter_table.h"
 #include "collector/record/decode/segment_decoder.h"
-#include "collector/record/messages.h"
-#include "collector/record/process_table.h"
+#include "collector/record/messages/messages.h"
+#include "collector/record/rows/counter_table.h"
+#include "collector/record/rows/process_table.h"
+#include "collector/record/rows/trace_sink.h"
 #include "collector/record/scope/scope.h"
-#include "collector/record/trace_sink.h"
 
 namespace headway::record {
 
 /// Figures for the progress line, readable while another thread writes.
 struct Progress {
-  std::atomic<std::int64_t> events = 0;
-  std::atomic<std::int64_t> processes = 0;
+  std::atomic<std::int64_t> events = 0;     ///< rows of events written so far
+  std::atomic<std::int64_t> processes = 0;  ///< of the recorded tree
 };
 
 /// Turns messages into the trace: the only code that touches the file between its creation and its
@@ -65,9 +65,12 @@ class TraceAssembler {
   void write(const Samples& message);
   /// Decodes what has waited long enough.
   void release(std::int64_t now_monotonic_ns);
+  /// Decodes what has waited longest.
   void release_oldest();
+  /// At the end: nothing has to wait any more.
   void release_all();
   void note_calls(std::size_t until);
+  /// For scopes by time or size: moves the scope on to now, and ends it when the file has its largest size.
   void check_scope();
   void count_losses(const SegmentCounters& counters, std::int64_t global_pid);
 
@@ -82,9 +85,9 @@ class TraceAssembler {
   GpuNumbers gpus_;
   std::map<SegmentId, std::unique_ptr<SegmentDecoder>> segments_;
   CounterTable counters_;
-  std::deque<SegmentRound> held_;
-  std::size_t held_bytes_ = 0;
-  std::size_t noted_ = 0;  ///< of `held_`: those whose calls are known to the scope
+  std::deque<SegmentRound> held_;  ///< drained, not decoded: the scope may still give it up
+  std::size_t held_bytes_ = 0;     ///< of `held_`
+  std::size_t noted_ = 0;          ///< of `held_`: those whose calls are known to the scope
   std::deque<Samples> held_samples_;
   std::vector<std::string> refusals_;
   std::string cuda_;

@@ -15,7 +15,7 @@ namespace headway::wire {
 enum class SlotState : std::uint32_t { kFree = 0, kHeld = 1, kReady = 2 };
 
 struct ActivitySlot {
-  alignas(64) std::atomic<SlotState> state;
+  alignas(64) std::atomic<SlotState> state;  ///< claimed by compare-and-swap, from any thread
   std::uint32_t reserved;
   std::uint64_t valid_bytes;  ///< of a ready slot
   std::uint64_t order;        ///< of a ready slot: counts up in the order of publishing
@@ -27,20 +27,20 @@ enum class ActivityKind : std::uint32_t {
   kInvalid = 0,
   kMemcpy = 1,
   kMemset = 2,
-  kDriver = 4,
-  kRuntime = 5,
-  kDevice = 8,
+  kDriver = 4,   ///< calls of the driver API (api_filter.h says which)
+  kRuntime = 5,  ///< calls of the runtime API
+  kDevice = 8,   ///< what a GPU is; one record per device
   kContext = 9,
-  kKernel = 10,  ///< CONCURRENT_KERNEL; KERNEL (3) would make kernels run one by one
-  kOverhead = 17,
-  kEnvironment = 20,
-  kMemcpyPeer = 22,
-  kCudaEvent = 36,
+  kKernel = 10,       ///< CONCURRENT_KERNEL; KERNEL (3) would make kernels run one by one
+  kOverhead = 17,     ///< time that CUPTI itself cost
+  kEnvironment = 20,  ///< clocks, temperature, power
+  kMemcpyPeer = 22,   ///< copies between two devices
+  kCudaEvent = 36,    ///< cudaEventRecord
   kStream = 37,
   kSynchronization = 38,
   kMemory = 49,  ///< MEMORY2: allocations and releases apart
   kMemoryPool = 50,
-  kGraphTrace = 51,
+  kGraphTrace = 51,  ///< a CUDA graph as one op
 };
 inline constexpr std::uint32_t kActivityKinds = 64;
 
@@ -64,60 +64,64 @@ namespace activity {
 
 inline constexpr std::size_t kKind = 0;
 
+/// A call of the CUDA API. Times here and below are CLOCK_REALTIME in ns; 0: CUPTI has none.
 struct Api {
   std::uint32_t kind;
-  std::uint32_t cbid;
+  std::uint32_t cbid;  ///< number of the function, in the numbers of `kind`
   std::uint64_t start;
   std::uint64_t end;
-  std::uint32_t process;
-  std::uint32_t thread;
-  std::uint32_t correlation;
-  std::uint32_t return_value;
+  std::uint32_t process;       ///< pid
+  std::uint32_t thread;        ///< tid, as the system counts (Cupti::configure)
+  std::uint32_t correlation;   ///< the same in the records of the work that the call launched
+  std::uint32_t return_value;  ///< CUresult or cudaError_t; 0: success
 };
 static_assert(sizeof(Api) == 40);
 
+/// A kernel that ran, as it was launched.
 struct Kernel {
   std::uint32_t kind;
-  std::uint8_t cache_config;
-  std::uint8_t shared_memory_config;
+  std::uint8_t cache_config;          ///< two CUfunc_cache of 4 bits: requested, and used
+  std::uint8_t shared_memory_config;  ///< size of a bank
   std::uint16_t registers_per_thread;
   std::uint32_t partitioned_cache_requested;
   std::uint32_t partitioned_cache_executed;
-  std::uint64_t start;
+  std::uint64_t start;  ///< of the first block on the device
   std::uint64_t end;
-  std::uint64_t completed;
-  std::uint32_t device;
-  std::uint32_t context;
-  std::uint32_t stream;
-  std::int32_t grid[3];
-  std::int32_t block[3];
-  std::int32_t static_shared_memory;
-  std::int32_t dynamic_shared_memory;
-  std::uint32_t local_memory_per_thread;
-  std::uint32_t local_memory_total;
-  std::uint32_t correlation;
+  std::uint64_t completed;             ///< with the kernels that it launched itself; 0: not known
+  std::uint32_t device;                ///< CUDA's ordinal in this process
+  std::uint32_t context;               ///< CUPTI's number
+  std::uint32_t stream;                ///< CUPTI's number
+  std::int32_t grid[3];                ///< x, y, z
+  std::int32_t block[3];               ///< x, y, z
+  std::int32_t static_shared_memory;   ///< bytes of a block
+  std::int32_t dynamic_shared_memory;  ///< bytes of a block, given at launch
+  std::uint32_t local_memory_per_thread;  ///< bytes: registers that were spilled, and arrays
+  std::uint32_t local_memory_total;       ///< bytes that the driver reserved for it
+  std::uint32_t correlation;              ///< of the call that launched it
   std::int64_t grid_id;
   std::uint64_t name;  ///< address of the text in the process, or its id (kRenamed)
   std::uint64_t reserved;
-  std::uint64_t queued;
-  std::uint64_t submitted;
-  std::uint8_t launch_type;
+  std::uint64_t queued;      ///< when the command was put together; 0 without latency timestamps
+  std::uint64_t submitted;   ///< when it was sent to the GPU; 0 likewise
+  std::uint8_t launch_type;  ///< 0 regular, 1 cooperative
   std::uint8_t carveout_requested;
-  std::uint8_t carveout;
+  std::uint8_t carveout;  ///< share of the first-level cache that was asked for as shared memory, %
   std::uint8_t padding;
-  std::uint32_t shared_memory_executed;
-  std::uint64_t graph_node;
+  std::uint32_t shared_memory_executed;  ///< bytes that the driver set aside
+  std::uint64_t graph_node;              ///< node of a CUDA graph; 0: launched on its own
   std::uint32_t shared_memory_limit;
-  std::uint32_t graph;
+  std::uint32_t graph;  ///< the graph of that node; 0: none
 };
 static_assert(offsetof(Kernel, name) == 104 && offsetof(Kernel, graph_node) == 144);
 
+/// A copy within one device, or between it and the host.
 struct Memcpy {
   std::uint32_t kind;
+  /// CUpti_ActivityMemcpyKind: 1 to the device, 2 to the host, 8 on the device.
   std::uint8_t copy_kind;
-  std::uint8_t source_kind;
-  std::uint8_t destination_kind;
-  std::uint8_t flags;
+  std::uint8_t source_kind;       ///< CUpti_ActivityMemoryKind: 1 pageable, 2 pinned, 3 device
+  std::uint8_t destination_kind;  ///< likewise
+  std::uint8_t flags;             ///< 1: asynchronous
   std::uint64_t bytes;
   std::uint64_t start;
   std::uint64_t end;
@@ -125,13 +129,15 @@ struct Memcpy {
   std::uint32_t context;
   std::uint32_t stream;
   std::uint32_t correlation;
+  /// Of the runtime's call, where a driver's call was made inside it.
   std::uint32_t runtime_correlation;
   std::uint32_t padding;
   std::uint64_t reserved;
-  std::uint64_t graph_node;
+  std::uint64_t graph_node;  ///< 0: not of a graph
 };
 static_assert(sizeof(Memcpy) == 72);
 
+/// A copy between two devices. Codes as in Memcpy.
 struct MemcpyPeer {
   std::uint32_t kind;
   std::uint8_t copy_kind;
@@ -141,7 +147,7 @@ struct MemcpyPeer {
   std::uint64_t bytes;
   std::uint64_t start;
   std::uint64_t end;
-  std::uint32_t device;
+  std::uint32_t device;  ///< where the copy ran
   std::uint32_t context;
   std::uint32_t stream;
   std::uint32_t source_device;
@@ -156,35 +162,37 @@ static_assert(sizeof(MemcpyPeer) == 80);
 
 struct Memset {
   std::uint32_t kind;
-  std::uint32_t value;
-  std::uint64_t bytes;
+  std::uint32_t value;  ///< that the memory was set to
+  std::uint64_t bytes;  ///< how much was set
   std::uint64_t start;
   std::uint64_t end;
   std::uint32_t device;
   std::uint32_t context;
   std::uint32_t stream;
   std::uint32_t correlation;
-  std::uint16_t flags;
-  std::uint16_t memory_kind;
+  std::uint16_t flags;        ///< 1: asynchronous
+  std::uint16_t memory_kind;  ///< CUpti_ActivityMemoryKind
   std::uint32_t padding;
   std::uint64_t reserved;
   std::uint64_t graph_node;
 };
 static_assert(sizeof(Memset) == 72);
 
+/// A wait of the host, or of a stream for an event.
 struct Synchronization {
   std::uint32_t kind;
-  std::uint32_t type;
+  std::uint32_t type;  ///< 1 event, 2 stream waits for event, 3 stream, 4 context
   std::uint64_t start;
   std::uint64_t end;
   std::uint32_t correlation;
   std::uint32_t context;
-  std::uint32_t stream;
-  std::uint32_t event;
+  std::uint32_t stream;      ///< 2^32 - 1: of no stream
+  std::uint32_t event;       ///< 2^32 - 1: of no event
   std::uint64_t event_sync;  ///< since CUDA 12.9
 };
 static_assert(sizeof(Synchronization) == 48 && offsetof(Synchronization, event_sync) == 40);
 
+/// CudaEventRecord: from here on the event stands for this point of the stream.
 struct CudaEvent {
   std::uint32_t kind;
   std::uint32_t correlation;
@@ -195,16 +203,17 @@ struct CudaEvent {
   std::uint32_t device;
   std::uint32_t padding2;
   std::uint64_t reserved;
-  std::uint64_t device_timestamp;
-  std::uint64_t event_sync;
+  std::uint64_t device_timestamp;  ///< when the GPU reached it, where CUPTI was asked for that
+  std::uint64_t event_sync;        ///< tells apart several records of one event; since CUDA 12.9
 };
 static_assert(sizeof(CudaEvent) == 56);
 
 /// Packed in CUPTI: an object's ids are 12 bytes.
 struct Overhead {
   std::uint32_t kind;
+  /// CUpti_ActivityOverheadKind: compiler, buffer flush, instrumentation, ….
   std::uint32_t overhead_kind;
-  std::uint32_t object_kind;
+  std::uint32_t object_kind;  ///< what `process` and `thread` name
   std::uint32_t process;
   std::uint32_t thread;
   std::uint32_t unused;
@@ -213,86 +222,90 @@ struct Overhead {
 };
 static_assert(sizeof(Overhead) == 40);
 
+/// A launch of a CUDA graph as a whole, from its first node's start to its last one's end.
 struct GraphTrace {
   std::uint32_t kind;
   std::uint32_t correlation;
   std::uint64_t start;
   std::uint64_t end;
   std::uint32_t device;
-  std::uint32_t graph;
+  std::uint32_t graph;  ///< CUDA's number of the executable graph
   std::uint32_t context;
   std::uint32_t stream;
 };
 static_assert(sizeof(GraphTrace) == 40);
 
+/// What a GPU is: the same in every process that sees it, but for `id`.
 struct Device {
   std::uint32_t kind;
-  std::uint32_t flags;
+  std::uint32_t flags;             ///< CUpti_ActivityFlag of devices
   std::uint64_t memory_bandwidth;  ///< in kB/s
-  std::uint64_t memory_bytes;
-  std::uint32_t constant_memory;
+  std::uint64_t memory_bytes;      ///< of the whole device
+  std::uint32_t constant_memory;   ///< bytes
   std::uint32_t l2_bytes;
   std::uint32_t warp_threads;
-  std::uint32_t core_clock;  ///< in kHz
-  std::uint32_t copy_engines;
+  std::uint32_t core_clock;    ///< in kHz
+  std::uint32_t copy_engines;  ///< copies that can run beside kernels
   std::uint32_t multiprocessors;
-  std::uint32_t max_ipc;
-  std::uint32_t sm_warps;
+  std::uint32_t max_ipc;   ///< instructions per clock of a multiprocessor, at most
+  std::uint32_t sm_warps;  ///< most that a multiprocessor holds; likewise the next three
   std::uint32_t sm_blocks;
-  std::uint32_t sm_shared_memory;
+  std::uint32_t sm_shared_memory;  ///< bytes
   std::uint32_t sm_registers;
-  std::uint32_t block_registers;
-  std::uint32_t block_shared_memory;
+  std::uint32_t block_registers;      ///< most that a block may have; likewise below
+  std::uint32_t block_shared_memory;  ///< bytes
   std::uint32_t block_threads;
   std::uint32_t block_dim[3];
   std::uint32_t grid_dim[3];
   std::uint32_t capability_major;
   std::uint32_t capability_minor;
-  std::uint32_t id;
-  std::uint32_t ecc;
+  std::uint32_t id;   ///< CUDA's ordinal in this process
+  std::uint32_t ecc;  ///< 1: error correction is on
   std::uint8_t uuid[16];
-  std::uint64_t name;
+  std::uint64_t name;  ///< address of the text in the process
 };
 static_assert(offsetof(Device, id) == 112 && offsetof(Device, name) == 136);
 
+/// An allocation or a release of device or pinned memory, as the runtime or the driver made it.
 struct Memory {
   std::uint32_t kind;
-  std::uint32_t operation;  ///< 1 allocation, 2 release
-  std::uint32_t memory_kind;
+  std::uint32_t operation;    ///< 1 allocation, 2 release
+  std::uint32_t memory_kind;  ///< CUpti_ActivityMemoryKind
   std::uint32_t correlation;
   std::uint64_t address;
-  std::uint64_t bytes;
+  std::uint64_t bytes;  ///< of the allocation
   std::uint64_t timestamp;
-  std::uint64_t pc;
+  std::uint64_t pc;  ///< of the caller; not read
   std::uint32_t process;
   std::uint32_t device;
   std::uint32_t context;
   std::uint32_t stream;
-  std::uint64_t name;
-  std::uint32_t is_async;
+  std::uint64_t name;      ///< address of the variable's name; 0: no variable
+  std::uint32_t is_async;  ///< 1: in the order of a stream, from a pool
   std::uint32_t padding;
   std::uint32_t pool_type;  ///< 1 of this process, 2 imported
   std::uint32_t padding2;
   std::uint64_t pool_address;
-  std::uint64_t pool_threshold;
-  std::uint64_t pool_size;  ///< of an imported one: the process
-  std::uint64_t pool_used;
+  std::uint64_t pool_threshold;  ///< bytes that the pool keeps when a stream is synchronised
+  std::uint64_t pool_size;       ///< of an imported one: the process
+  std::uint64_t pool_used;       ///< bytes handed out
 };
 static_assert(offsetof(Memory, name) == 64 && sizeof(Memory) == 120);
 
+/// A pool of cudaMallocAsync that was made, trimmed or destroyed. Sizes in bytes.
 struct MemoryPool {
   std::uint32_t kind;
-  std::uint32_t operation;
-  std::uint32_t pool_type;
+  std::uint32_t operation;  ///< 1 made, 2 destroyed, 3 trimmed
+  std::uint32_t pool_type;  ///< 1 of this process, 2 imported
   std::uint32_t correlation;
   std::uint32_t process;
   std::uint32_t device;
-  std::uint64_t min_bytes_to_keep;
+  std::uint64_t min_bytes_to_keep;  ///< of a trim
   std::uint64_t address;
   std::uint64_t size;
-  std::uint64_t release_threshold;
+  std::uint64_t release_threshold;  ///< bytes that it keeps when a stream is synchronised
   std::uint64_t timestamp;
-  std::uint64_t used;
+  std::uint64_t used;  ///< bytes handed out
 };
 static_assert(sizeof(MemoryPool) == 72);
 
@@ -311,9 +324,9 @@ enum class EnvironmentKind : std::uint32_t { kSpeed = 1, kTemperature = 2, kPowe
 struct Context {
   std::uint32_t kind;
   std::uint32_t context;
-  std::uint32_t device;
-  std::uint16_t compute_api;
-  std::uint16_t null_stream;
+  std::uint32_t device;       ///< CUDA's ordinal in this process
+  std::uint16_t compute_api;  ///< CUpti_ActivityComputeApiKind; 1 is CUDA
+  std::uint16_t null_stream;  ///< number of the context's default stream
 };
 static_assert(sizeof(Context) == 16);
 
@@ -321,8 +334,8 @@ struct Stream {
   std::uint32_t kind;
   std::uint32_t context;
   std::uint32_t stream;
-  std::uint32_t priority;
-  std::uint32_t flag;
+  std::uint32_t priority;  ///< lower numbers come first
+  std::uint32_t flag;      ///< CUpti_ActivityStreamFlag: default, non-blocking, …
   std::uint32_t correlation;
 };
 static_assert(sizeof(Stream) == 24);

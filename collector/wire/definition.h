@@ -34,10 +34,10 @@ enum class DefinitionType : std::uint16_t {
 /// it is a flag, text: name.
 /// Body of kCounter: schema id or type, scope id, text: name, text: description, text: unit.
 struct DefinitionHeader {
-  std::uint32_t bytes;  ///< of the whole entry, a multiple of 8
-  std::uint16_t type;
-  std::uint16_t domain;
-  std::uint64_t id;
+  std::uint32_t bytes;   ///< of the whole entry, a multiple of 8
+  std::uint16_t type;    ///< DefinitionType; an unknown one is skipped
+  std::uint16_t domain;  ///< index of the NVTX domain; 0: the default one
+  std::uint64_t id;      ///< by type, see DefinitionType
 };
 static_assert(sizeof(DefinitionHeader) == 16);
 
@@ -79,6 +79,7 @@ class DefinitionWriter {
     static constexpr char kZeros[8] = {};
     bytes(kZeros, (8 - size_ % 8) % 8);
   }
+  /// Bytes of the body so far, also those for which there was no room: what a first pass measures.
   std::size_t size() const { return size_; }
 
  private:

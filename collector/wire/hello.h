@@ -36,14 +36,16 @@ enum class Problem : std::uint32_t {
   kMap = 3,    ///< mmap was refused
 };
 
+/// What a process sends first. Plain bytes: both sides are of one build, which `version` checks.
 struct Hello {
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
-  std::uint32_t layout = 0;   ///< index into kLayouts
-  std::uint32_t problem = 0;  ///< Problem; then there is no descriptor
-  std::int32_t problem_errno = 0;
+  std::uint32_t layout = 0;        ///< index into kLayouts
+  std::uint32_t problem = 0;       ///< Problem; then there is no descriptor
+  std::int32_t problem_errno = 0;  ///< errno of `problem`
 };
 
+/// The recorder's answer; without it within kHelloTimeoutMs the process goes on unrecorded.
 struct Welcome {
   std::uint64_t magic = kMagic;
   std::uint32_t accepted = 0;  ///< 0: the process switches its recording off

@@ -41,6 +41,7 @@ inline constexpr const char* kIoFunctionNames[kIoFunctionCount] = {
 #undef HEADWAY_IO_NAME
 };
 
+/// Record::category of such a record: the op in the lower byte, the function in the upper one.
 constexpr std::uint16_t io_category(IoOp op, IoFunction function) {
   return static_cast<std::uint16_t>(static_cast<unsigned>(op) | static_cast<unsigned>(function)
                                                                     << 8);

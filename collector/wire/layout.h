@@ -28,6 +28,7 @@ enum class Clock : std::uint32_t {
   kTsc = 1,       ///< ticks of the processor's time-stamp counter
 };
 
+/// Rings of one size.
 struct RingClass {
   std::uint32_t count;
   std::uint32_t bytes;  ///< a power of two
@@ -36,9 +37,9 @@ struct RingClass {
 /// How a segment is divided. Memory is taken page by page when a ring is first used: the sizes are
 /// address space. The first threads, which do most of the work, get the large rings.
 struct Layout {
-  std::array<RingClass, 3> classes;
-  std::uint32_t definition_bytes;
-  RingClass activity;  ///< slots that CUPTI writes into (activity.h)
+  std::array<RingClass, 3> classes;  ///< the largest first
+  std::uint32_t definition_bytes;    ///< of the log
+  RingClass activity;                ///< slots that CUPTI writes into (activity.h)
 };
 
 inline constexpr std::uint32_t kKiB = 1024;
@@ -69,27 +70,27 @@ struct SegmentHeader {
   alignas(64) std::atomic<std::uint64_t> definitions_end;
 
   // What could not be recorded, and belongs to no ring.
-  alignas(64) std::atomic<std::uint64_t> events_without_ring;
-  std::atomic<std::uint64_t> reentrant_events;
-  std::atomic<std::uint64_t> definitions_lost;
-  std::atomic<std::uint64_t> io_paths_folded;
-  std::atomic<std::uint64_t> io_not_followed;
+  alignas(64) std::atomic<std::uint64_t> events_without_ring;  ///< more threads than rings
+  std::atomic<std::uint64_t> reentrant_events;  ///< from signal handlers that interrupted an event
+  std::atomic<std::uint64_t> definitions_lost;  ///< no room in the log
+  std::atomic<std::uint64_t> io_paths_folded;   ///< paths named by their folder, for want of room
+  std::atomic<std::uint64_t> io_not_followed;   ///< calls on descriptors beyond the table
 };
 
 /// State of one ring, single producer (a thread), single consumer (the recorder). `head` and `tail`
 /// count units since the beginning and never wrap; unit n lies at n modulo the ring's size.
 struct RingControl {
-  alignas(64) std::atomic<std::uint64_t> head;
+  alignas(64) std::atomic<std::uint64_t> head;  ///< written by the producer only
   // Counted by the producer only.
   std::atomic<std::uint64_t> dropped;  ///< events for which there was no room; a range is one
-  std::atomic<std::uint64_t> pops_without_push;
-  std::atomic<std::uint64_t> unknown_handles;
+  std::atomic<std::uint64_t> pops_without_push;  ///< nothing was open in the domain
+  std::atomic<std::uint64_t> unknown_handles;    ///< of domains that no call of ours gave out
   // Short calls on files that are summed, but in no record yet: lost to no death of the process.
   std::atomic<std::uint64_t> pending_reads;
   std::atomic<std::uint64_t> pending_read_bytes;
   std::atomic<std::uint64_t> pending_writes;
   std::atomic<std::uint64_t> pending_written_bytes;
-  alignas(64) std::atomic<std::uint64_t> tail;
+  alignas(64) std::atomic<std::uint64_t> tail;  ///< written by the recorder only
   /// Ends of ranges whose beginning was dropped: calls that cost time and are no other event. Counted
   /// by the producer, here for want of room there.
   std::atomic<std::uint64_t> dropped_ends;
@@ -107,6 +108,7 @@ constexpr std::uint32_t ring_count(const Layout& layout) {
 inline constexpr std::uint64_t kActivityOffset = 512;
 inline constexpr std::uint64_t kControlOffset = 4096;
 
+/// Where the log begins: behind the ring controls, at a multiple of 64 KiB.
 constexpr std::uint64_t definitions_offset(const Layout& layout) {
   std::uint64_t end = kControlOffset + std::uint64_t{ring_count(layout)} * sizeof(RingControl);
   return (end + 65535) / 65536 * 65536;
@@ -117,6 +119,7 @@ struct RingPlace {
   std::uint64_t units = 0;  ///< 0: no such ring
 };
 
+/// Where ring number `ring` lies; `units` is 0 for a number that the layout does not have.
 constexpr RingPlace ring_place(const Layout& layout, std::uint32_t ring) {
   std::uint64_t offset = definitions_offset(layout) + layout.definition_bytes;
   for (const RingClass& c : layout.classes) {
@@ -134,6 +137,7 @@ constexpr std::uint64_t activity_offset(const Layout& layout) {
   return bytes;
 }
 
+/// Size of the whole segment in address space; memory is taken page by page.
 constexpr std::uint64_t segment_bytes(const Layout& layout) {
   return activity_offset(layout) + std::uint64_t{layout.activity.count} * layout.activity.bytes;
 }

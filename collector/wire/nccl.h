@@ -13,19 +13,19 @@ inline constexpr const char* kNcclDomain = "headway";
 inline constexpr const char* kNcclSchema = "headway.nccl_op";
 
 struct NcclOp {
-  std::uint64_t communicator;  ///< hash, the same on all ranks
-  std::uint64_t sequence;      ///< of collectives
-  std::uint64_t count;
-  std::int32_t rank;
-  std::int32_t ranks;
-  std::int32_t peer;  ///< root, or the other end
-  std::uint32_t is_collective;
-  std::uint32_t channels;
-  std::uint32_t warps;
-  char function[24];  ///< each ends with a zero
+  std::uint64_t communicator;   ///< hash, the same on all ranks
+  std::uint64_t sequence;       ///< of collectives
+  std::uint64_t count;          ///< elements of `dtype`
+  std::int32_t rank;            ///< of this process in the communicator
+  std::int32_t ranks;           ///< of the communicator
+  std::int32_t peer;            ///< root, or the other end
+  std::uint32_t is_collective;  ///< 0: send or receive
+  std::uint32_t channels;       ///< that NCCL chose for the operation
+  std::uint32_t warps;          ///< per channel
+  char function[24];            ///< each ends with a zero
   char dtype[16];
-  char algorithm[16];
-  char protocol[16];
+  char algorithm[16];  ///< "RING", "TREE", …; empty for messages
+  char protocol[16];   ///< "LL", "LL128", "SIMPLE"; likewise
 };
 static_assert(sizeof(NcclOp) == 120);
 

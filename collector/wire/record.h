@@ -48,22 +48,23 @@ enum class PayloadKind : std::uint8_t {
 };
 inline constexpr unsigned kPayloadShift = 5;
 
+/// One event: 32 bytes, and the units behind it. What the fields mean depends on `type`.
 struct Record {
-  std::uint64_t time;  ///< in the segment's Clock
-  std::uint8_t type;
-  std::uint8_t flags;
-  std::uint16_t extra_units;
-  std::uint16_t domain;
-  std::uint16_t category;
-  std::uint32_t text;
-  std::uint32_t color;  ///< ARGB
-  std::uint64_t value;  ///< payload value, or what the type says
+  std::uint64_t time;         ///< in the segment's Clock
+  std::uint8_t type;          ///< RecordType
+  std::uint8_t flags;         ///< RecordFlag, and PayloadKind from kPayloadShift on
+  std::uint16_t extra_units;  ///< behind it, up to kMaxText and kMaxBlobs
+  std::uint16_t domain;       ///< index of the NVTX domain; 0: the default one
+  std::uint16_t category;     ///< NVTX's; an I/O record: io_category()
+  std::uint32_t text;         ///< length or id, by the flags
+  std::uint32_t color;        ///< ARGB
+  std::uint64_t value;        ///< payload value, or what the type says
 };
 static_assert(sizeof(Record) == kUnit);
 
 /// For the rare event that does not fit: a category over 65535, or a start range with a payload.
 struct Attributes {
-  std::uint64_t payload;
+  std::uint64_t payload;  ///< read by the PayloadKind in the record's flags
   std::uint32_t category;
   std::uint32_t reserved[5];
 };
@@ -71,8 +72,8 @@ static_assert(sizeof(Attributes) == kUnit);
 
 /// One extended payload; its bytes follow, padded to 8.
 struct BlobHeader {
-  std::uint64_t schema;
-  std::uint32_t bytes;
+  std::uint64_t schema;  ///< its id in the record's domain
+  std::uint32_t bytes;   ///< without the padding
   std::uint32_t reserved;
 };
 static_assert(sizeof(BlobHeader) == 16);
@@ -86,9 +87,11 @@ inline constexpr std::uint32_t kMaxBlobs = 16 * kKiB;
 /// ranges and the thread's own end.
 inline constexpr std::uint32_t kEndReserve = 64;
 
+/// The next multiple of 8.
 constexpr std::uint32_t padded(std::uint32_t bytes) {
   return (bytes + 7) & ~std::uint32_t{7};
 }
+/// Units that hold so many bytes.
 constexpr std::uint32_t units_for(std::uint32_t bytes) {
   return (bytes + kUnit - 1) / kUnit;
 }

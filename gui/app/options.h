@@ -14,17 +14,18 @@ namespace headway::gui {
 
 /// The command line of headway-gui.
 struct Options {
-  TraceSource source;  ///< without files: the window asks
-  bool follow = false;
-  bool no_cache = false;
+  TraceSource source;     ///< without files: the window asks
+  bool follow = false;    ///< the trace is being recorded: read it again as it grows
+  bool no_cache = false;  ///< neither read nor write snapshots
   std::optional<std::filesystem::path> second;  ///< to compare with
+  /// PNG, or SVG by its name; then the program ends.
   std::optional<std::filesystem::path> screenshot;
   std::optional<std::filesystem::path> csv;  ///< "-": standard output
-  std::optional<Page> page;
-  std::optional<QSize> size;
-  std::optional<Interval> range;
+  std::optional<Page> page;                  ///< to open with
+  std::optional<QSize> size;                 ///< of the window, in logical pixels
+  std::optional<Interval> range;             ///< time to select on the timeline
   std::string at;  ///< a place on the timeline as the go-to bar takes it: "2.94s", "step 7"
-  std::optional<bool> dark;
+  std::optional<bool> dark;  ///< none: as the settings say
   analyzer::AnalysisOptions analysis;
   std::string find;     ///< a name to search for and select
   std::string finding;  ///< a rule: its finding, or on the timeline its first evidence

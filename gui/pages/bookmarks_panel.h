@@ -35,7 +35,9 @@ class BookmarksPanel : public QWidget {
   QString status() const { return status_->text(); }
 
  signals:
+  /// Bookmarks were added, removed or edited: they are to be drawn anew.
   void changed();
+  /// The reader wants to go there.
   void followed(headway::Interval when);
 
  protected:
@@ -43,6 +45,7 @@ class BookmarksPanel : public QWidget {
 
  private:
   void fill();
+  /// Writes the notes; what goes wrong stands in the status line.
   void keep();
   void show_status(const QString& trouble = {});
 

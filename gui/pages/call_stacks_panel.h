@@ -29,17 +29,22 @@ class CallStacksPanel : public QWidget {
   FlameView& view() { return *view_; }
   QComboBox& threads() { return *threads_; }
   QLineEdit& search() { return *search_; }
+  /// What stands above the stacks: whose time, and how much of it no range explains.
   QString note() const;
 
  signals:
+  /// The longest event of a box.
   void followed(const headway::gui::Target& target);
+  /// The line of the program that a box stands for.
   void source_wanted(const headway::gui::Target& target);
 
  protected:
   void showEvent(QShowEvent* event) override;
 
  private:
+  /// Makes the stacks if they are old and the panel is seen.
   void want();
+  /// Of another thread, which the reader chose.
   void make(trace::ThreadId thread);
   void show_threads(const StackThreads& found);
   void show_stacks(std::shared_ptr<const FlameGraph> stacks);
@@ -47,7 +52,7 @@ class CallStacksPanel : public QWidget {
   std::shared_ptr<const Session> session_;
   Interval range_;
   Target about_;
-  bool old_ = true;
+  bool old_ = true;  ///< what is shown is not of `range_`
   BackgroundTask* task_;
   QComboBox* threads_;
   QLineEdit* search_;

@@ -24,6 +24,7 @@ class ChangeWaterfall : public QWidget {
   int row_height() const { return fontMetrics().height() + 6; }
 
  signals:
+  /// The reader wants the longest stretch of that class.
   void class_followed(headway::analyzer::TimeClass time_class);
 
  protected:
@@ -40,6 +41,7 @@ class ChangeWaterfall : public QWidget {
   Columns columns() const;
   void paint_row(QPainter& painter, const Columns& columns, int row, const QString& name,
                  const QString& value, DurationNs from, DurationNs to, const QColor& color) const;
+  /// Index into `changes_`; none beside the rows.
   std::optional<std::size_t> class_at(int y) const;
   void set_current(std::optional<std::size_t> row);
 

@@ -27,8 +27,8 @@ class ColumnWidths : public QObject {
   void stretch_first();
 
   QTableView& view_;
-  bool dragged_ = false;
-  bool fitting_ = false;
+  bool dragged_ = false;  ///< the reader chose the first column's width
+  bool fitting_ = false;  ///< the change of a width is ours
 };
 
 }  // namespace headway::gui

@@ -61,24 +61,29 @@ class ComparePage : public PageWidget {
   void dropEvent(QDropEvent* event) override;
 
  private:
+  /// What is shown without a pair: an invitation, the progress, or an error.
   QWidget* waiting();
   QWidget* comparison();
   QWidget* heading();
   QWidget* changes();
+  /// Compares when both traces are there and analysed; the former comparison is gone before.
   void make_pair();
+  /// On another thread; the page shows what it had until then.
   void start_pair();
   void show_pair(std::shared_ptr<const SessionPair> pair);
   void show_message(const QString& title, const QString& text, bool busy);
   void show_invitation();
+  /// The changes by class, op or kernel, of the choice with that index.
   void show_table(int index);
+  /// Leads both timelines to what a row is about.
   void follow_row(int row);
 
   std::shared_ptr<const Session> first_;
   std::shared_ptr<const Session> second_;
   std::shared_ptr<const SessionPair> pair_;
   const Theme* theme_ = &Theme::light();
-  QString second_path_;
-  TraceLoader* loader_;
+  QString second_path_;  ///< of B, as it was asked for
+  TraceLoader* loader_;  ///< of B
   BackgroundTask* task_;
   QStackedWidget* stack_;
   // While there is nothing to compare.

@@ -41,6 +41,7 @@ class CompareTimelines : public QWidget {
   /// Null: empty. Aligns the median steps.
   void set_pair(std::shared_ptr<const SessionPair> pair);
   void set_theme(const Theme& theme);
+  /// Aligns these two steps at their starts and shows both whole.
   void show_steps(std::optional<StepPair> steps);
   std::optional<StepPair> steps() const { return steps_; }
   /// Selects one target in each and moves so that both are seen; none: nothing there.
@@ -52,9 +53,12 @@ class CompareTimelines : public QWidget {
  private:
   QWidget* bar();
   QToolButton* button(const QString& text, const QString& name);
+  /// Takes zoom and movement over to the other side.
   void follow(Side leader);
+  /// Selects on the other side what does the same work (SessionPair::counterpart).
   void select_counterpart(Side from, const Target& target);
   void describe(Side side);
+  /// Both steps whole, the longer one with a little air.
   void fit();
 
   std::shared_ptr<const SessionPair> pair_;

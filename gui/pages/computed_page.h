@@ -36,7 +36,9 @@ class ComputedPage : public PageWidget {
   virtual void clear() = 0;
   virtual void open_link(const Link&) {}
 
+  /// Once, by the constructor of the page; shown when there are figures.
   void set_body(QWidget* body);
+  /// Instead of the body, until the next work.
   void show_empty(const QString& why);
   /// Does the work again, for another choice of the reader.
   void restart();
@@ -47,7 +49,7 @@ class ComputedPage : public PageWidget {
  private:
   std::shared_ptr<const Session> session_;
   std::shared_ptr<const Session> shown_;  ///< what the body may point into
-  std::optional<Link> waiting_;
+  std::optional<Link> waiting_;           ///< to be opened when the figures are there
   BackgroundTask* task_;
   QStackedLayout* layers_;
   WrapLabel* note_;

@@ -38,7 +38,9 @@ class CounterCharts : public QWidget {
   void leaveEvent(QEvent* event) override;
 
  private:
+  /// Room for the largest number at the left, the same in all charts.
   int axis_width() const;
+  /// Where the curve of a chart is drawn, without its axis.
   QRect plot(std::size_t chart) const;
   void set_mapping(const TimeMapping& mapping);
   void paint_chart(QPainter& painter, std::size_t chart, const ColumnGrid& grid) const;
@@ -50,8 +52,8 @@ class CounterCharts : public QWidget {
   const Theme* theme_ = &Theme::light();
   HoverCard* card_;
   QPoint pressed_;
-  TimeMapping pressed_mapping_;
-  bool dragged_ = false;
+  TimeMapping pressed_mapping_;  ///< when the drag began
+  bool dragged_ = false;         ///< the pointer moved since it was pressed: no click
 };
 
 }  // namespace headway::gui

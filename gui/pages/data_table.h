@@ -28,6 +28,7 @@ class DataTable : public QWidget {
   void set_compact(bool compact);
   /// Selects a row of the table and brings it into sight; drops a filter that hides it.
   void select(std::uint32_t row);
+  /// By the row's key, which stays the same when the table is made anew; false when there is no such row.
   bool select_key(const std::string& key);
 
   QTableView& view() { return *view_; }
@@ -42,6 +43,7 @@ class DataTable : public QWidget {
   bool save_csv(const QString& file);
 
  signals:
+  /// A row that is about an event.
   void row_followed(const headway::gui::Target& target);
   /// A row that is about a time, not an event.
   void time_followed(const headway::Interval& time);
@@ -50,7 +52,9 @@ class DataTable : public QWidget {
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
+  /// `shown`: a row as it is sorted and filtered; likewise below.
   void follow(int shown);
+  /// Whether the row has an event or a time to lead to.
   bool can_follow(int shown) const;
   void show_menu(const QPoint& at);
   void ask_for_file();

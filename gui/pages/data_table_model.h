@@ -21,10 +21,12 @@ class DataTableModel : public QAbstractTableModel {
   /// Null: nothing.
   void set_table(std::shared_ptr<const LinkedTable> table);
   const std::shared_ptr<const LinkedTable>& table() const { return table_; }
+  /// Rows whose texts contain all words; empty: all rows.
   void set_filter(const QString& filter);
   const Arrangement& arrangement() const { return how_; }
   /// Rows of the table as they are shown.
   const std::vector<std::uint32_t>& order() const { return order_; }
+  /// The row of the table that is shown at `row`.
   std::uint32_t source(int row) const { return order_[static_cast<std::size_t>(row)]; }
   /// Where a row of the table is shown; -1 when it is filtered out.
   int shown_at(std::uint32_t source) const;
@@ -39,7 +41,7 @@ class DataTableModel : public QAbstractTableModel {
   void arrange();
 
   std::shared_ptr<const LinkedTable> table_;
-  std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> order_;  ///< by row that is shown: row of the table
   Arrangement how_;
   double largest_ = 0;  ///< of the bar column
 };

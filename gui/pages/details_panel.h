@@ -24,6 +24,7 @@ class DetailsPanel : public QScrollArea {
   void set_session(std::shared_ptr<const Session> session);
   /// `links`: of the target, as far as they are known.
   void show_target(const Target& target, std::vector<EventLink> links = {});
+  /// Facts of a selected stretch of time, counted on another thread in a large trace.
   void show_range(Interval range);
   void show_lines(const QString& title, const std::vector<Detail>& lines);
   /// "Label: value" lines of what is shown.
@@ -38,6 +39,7 @@ class DetailsPanel : public QScrollArea {
  private:
   void show_hint();
 
+  /// Whether a pass over the trace would be felt on the UI thread.
   bool is_large() const;
 
   std::shared_ptr<const Session> session_;

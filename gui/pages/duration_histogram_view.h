@@ -24,7 +24,9 @@ class DurationHistogramView : public QWidget {
   /// [first, last) of bins; none: all.
   const std::optional<std::pair<int, int>>& selection() const { return selection_; }
   void select(std::optional<std::pair<int, int>> bins);
+  /// Where bars are drawn; below it stands the axis.
   QRect plot() const;
+  /// Left edge of a bin.
   int x_of(int bin) const;
   QSize sizeHint() const override { return {300, 140}; }
   QSize minimumSizeHint() const override { return {160, 90}; }
@@ -47,6 +49,7 @@ class DurationHistogramView : public QWidget {
   int first_shown() const { return std::max(0, histogram_.first() - 1); }
   int last_shown() const { return std::min(DurationHistogram::bins(), histogram_.last() + 1); }
   void choose(std::optional<std::pair<int, int>> bins);
+  /// Emits range_selected() for the bins that are selected.
   void tell_selection();
 
   const Theme* theme_ = &Theme::light();

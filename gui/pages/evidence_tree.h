@@ -22,7 +22,9 @@ class EvidenceTree : public QTreeWidget {
   int current_finding() const;
 
  signals:
+  /// Indices into Analysis::findings and into the finding's evidence.
   void evidence_followed(int finding, int evidence);
+  /// The reader wants the finding in full.
   void finding_opened(int finding);
 };
 

@@ -16,6 +16,7 @@ class FindingDetail : public QScrollArea {
   explicit FindingDetail(QWidget* parent = nullptr);
 
   void set_session(std::shared_ptr<const Session> session);
+  /// By index into Analysis::findings; -1: nothing.
   void show_finding(int finding);
   int finding() const { return finding_; }
 
@@ -25,6 +26,7 @@ class FindingDetail : public QScrollArea {
   void prediction_followed(int finding);
 
  private:
+  /// The finding as widgets, made anew for each.
   QWidget* page_of(const analyzer::Finding& finding);
   void add_sources(QVBoxLayout& layout, const analyzer::Finding& finding);
 

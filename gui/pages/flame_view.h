@@ -21,18 +21,22 @@ class FlameView : public QWidget {
   void set_search(const QString& needle);
   /// A click leads to the longest event of a box and Ctrl+click zooms, instead of the other way round.
   void set_click_follows(bool follows) { click_follows_ = follows; }
+  /// Gives a node the whole width; the root shows everything.
   void zoom_to(std::uint32_t node);
   const std::shared_ptr<const FlameGraph>& graph() const { return graph_; }
   std::uint32_t focus() const { return focus_; }
   std::uint32_t current() const { return current_; }
   const std::vector<FlameBox>& boxes() const { return boxes_; }
+  /// In pixels of this widget.
   QRect rect_of(const FlameBox& box) const;
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
   int row_height() const { return fontMetrics().height() + 5; }
 
  signals:
+  /// The longest event that a box stands for.
   void followed(const headway::gui::Target& longest);
+  /// Another node has the whole width.
   void zoomed(std::uint32_t node);
   /// The line of source that a box is named after.
   void source_wanted(const headway::gui::Target& longest);
@@ -49,6 +53,7 @@ class FlameView : public QWidget {
   void leaveEvent(QEvent* event) override;
 
  private:
+  /// What a click, or Enter, does: zooms or follows.
   void act_on(std::uint32_t node, bool control);
   const FlameBox* box_at(const QPoint& point) const;
   QStringList describe(const FlameBox& box) const;
@@ -62,7 +67,7 @@ class FlameView : public QWidget {
   std::vector<FlameBox> boxes_;
   std::string search_;
   bool click_follows_ = false;
-  std::uint32_t focus_ = 0;
+  std::uint32_t focus_ = 0;    ///< node that has the whole width; 0: the root
   std::uint32_t current_ = 0;  ///< of the keyboard
 };
 

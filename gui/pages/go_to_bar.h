@@ -17,12 +17,15 @@ class GoToBar : public QFrame {
   /// `parse` throws Error for what is no place.
   GoToBar(std::function<Destination(const std::string&)> parse, QWidget* parent);
 
+  /// Shows the bar over the timeline with the keyboard; its former text is selected, to be typed over.
   void activate();
   QLineEdit& edit() { return *edit_; }
   QString message() const { return message_->text(); }
 
  signals:
+  /// The typed place was understood.
   void went(const headway::gui::Destination& destination);
+  /// Closed without going anywhere.
   void left();
 
  protected:

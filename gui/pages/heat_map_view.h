@@ -25,6 +25,7 @@ class HeatMapView : public QWidget {
   QSize minimumSizeHint() const override;
 
  signals:
+  /// Indices into the map's ranks and steps.
   void cell_followed(std::uint32_t row, std::uint32_t column);
 
  protected:
@@ -35,15 +36,18 @@ class HeatMapView : public QWidget {
   void leaveEvent(QEvent* event) override;
 
  private:
+  /// A cell: rank and step, as indices into the map.
   struct At {
     std::uint32_t row = 0;
     std::uint32_t column = 0;
   };
   QRect plot() const;
   int row_height() const;
+  /// Height of a row, in pixels, from which its rank is named.
   int least_labelled() const;
   int name_width() const;
   std::optional<At> at(const QPoint& point) const;
+  /// Between the smallest and the largest value of the metric.
   QRgb color_of(DurationNs value) const;
   void paint_rows(QPainter& painter, const QRect& area) const;
   void paint_axis(QPainter& painter, const QRect& area) const;

@@ -41,13 +41,15 @@ class LegendBar : public QWidget {
  private:
   struct Entry {
     QString text;
-    QString doc;
+    QString doc;  ///< what the class means, when the pointer is on it
     QBrush fill;
-    QRect box;
+    QRect box;  ///< in pixels of the widget
     bool merging = false;
     bool opens = false;  ///< no class: shows the rest, or hides it again
   };
+  /// Leaves what fits a line, with an entry that opens the rest.
   void cut_to_line(std::vector<Entry>& entries, int width) const;
+  /// All entries with their places; `height`: of all lines, may be null.
   std::vector<Entry> arranged(int width, int* height) const;
 
   const Theme* theme_ = &Theme::light();

@@ -21,6 +21,7 @@ class MainMenus : public QObject {
   /// `keep_settings`: the choices are the user's, kept between runs.
   MainMenus(MainWindow& window, bool keep_settings);
 
+  /// Enables what needs a trace, or disables it.
   void set_trace_open(bool open);
   void set_dark(bool dark) { dark_->setChecked(dark); }
   ExportMenu& exports() { return *exports_; }
@@ -37,6 +38,7 @@ class MainMenus : public QObject {
   void build_timeline();
   void build_help();
   QAction* add_action(QMenu* menu, Command command);
+  /// An entry of a command whose key the timeline handles itself: tells the key; leads to the timeline and runs it.
   void add_hint(QMenu* menu, Command command);
   void fill_recent();
 
@@ -45,7 +47,7 @@ class MainMenus : public QObject {
   ExportMenu* exports_ = nullptr;
   QAction* dark_ = nullptr;
   GuideDialog* guide_ = nullptr;
-  std::vector<QAction*> needs_trace_;
+  std::vector<QAction*> needs_trace_;  ///< disabled while no trace is open
 };
 
 }  // namespace headway::gui

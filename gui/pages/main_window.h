@@ -37,6 +37,7 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(bool keep_settings, QWidget* parent = nullptr);
   ~MainWindow() override;
 
+  /// As below, with nothing but a file or folder.
   void open(const std::filesystem::path& path);
   /// Several files, folders, a stretch of time, a recording that goes on. A cache folder
   /// that is not given is set as the settings say.
@@ -50,6 +51,7 @@ class MainWindow : public QMainWindow {
     analysis_options_ = options;
   }
   void show_page(Page page);
+  /// Shows the page, filled, and on it what the link names.
   void go_to(const Link& link);
   void set_dark(bool dark);
   bool is_dark() const { return theme_->dark; }
@@ -78,6 +80,7 @@ class MainWindow : public QMainWindow {
   void opened();
   /// The recording that is followed was read again.
   void grown();
+  /// Nothing was opened; `code` is what the command line exits with.
   void open_failed(const QString& message, headway::ExitCode code);
 
  protected:
@@ -97,8 +100,10 @@ class MainWindow : public QMainWindow {
   void update_session(std::shared_ptr<const Session> session);
   void show_headline();
   void show_progress(const QString& what, double share);
+  /// The button beside the headline.
   void stop_or_start_analysis();
   void show_error(const QString& message, ExitCode code, Interval stretch);
+  /// Opens the part of the trace that would fit into memory.
   void open_stretch();
   void show_welcome();
   void apply_theme();
@@ -130,7 +135,7 @@ class MainWindow : public QMainWindow {
   StartPage* start_;
   HelpOverlay* help_;
   MainMenus* menus_ = nullptr;
-  bool compare_when_open_ = false;
+  bool compare_when_open_ = false;  ///< once the trace is open, show that page
 };
 
 }  // namespace headway::gui

@@ -41,8 +41,8 @@ class ResultTableModel : public QAbstractTableModel {
 
   analyzer::Table table_;
   std::vector<std::size_t> columns_;  ///< those that hold something
-  std::vector<std::size_t> order_;
-  int sorted_by_ = -1;
+  std::vector<std::size_t> order_;    ///< by row that is shown: index into Table::rows
+  int sorted_by_ = -1;                ///< index into `columns_`; -1: the table's own order
   bool descending_ = true;
   std::string filter_;
   double largest_change_ = 0;

@@ -17,6 +17,7 @@ class RooflineView : public QWidget {
 
   void set_roofline(std::shared_ptr<const Roofline> roofline);
   void set_theme(const Theme& theme);
+  /// Centre of a point, by index into Roofline's points.
   QPointF place_of(std::size_t point) const;
   std::optional<std::size_t> point_at(const QPointF& at) const;
   QSize minimumSizeHint() const override { return {420, 240}; }
@@ -33,7 +34,9 @@ class RooflineView : public QWidget {
 
  private:
   QRectF plot() const;
+  /// In pixels: its area follows the share of device time, between two bounds.
   double radius_of(const RooflinePoint& point) const;
+  /// Flops per byte, and flops per second, to pixels.
   QPointF at(double intensity, double rate) const;
   void paint_grid(QPainter& painter) const;
   void paint_roofs(QPainter& painter, std::vector<QRectF>& taken) const;
@@ -42,8 +45,8 @@ class RooflineView : public QWidget {
   void set_current(std::size_t point);
 
   std::shared_ptr<const Roofline> data_;
-  LogAxis x_;
-  LogAxis y_;
+  LogAxis x_;  ///< flops per byte
+  LogAxis y_;  ///< flops per second
   const Theme* theme_ = &Theme::light();
   HoverCard* card_;
   std::optional<std::size_t> current_;

@@ -27,6 +27,7 @@ class SearchBar : public QWidget {
   /// The event from which "next" and "previous" count.
   void set_current(const Target& current);
   void activate();
+  /// To the next hit after the current event, or before it; around at the ends.
   void go(bool forward);
   /// True when there was something to clear.
   bool clear();
@@ -42,8 +43,11 @@ class SearchBar : public QWidget {
   const std::shared_ptr<const HitMarks>& marks() const { return found_.marks; }
 
  signals:
+  /// A hit to go to.
   void found(const headway::gui::Target& target);
+  /// The reader is done: the timeline gets the keyboard.
   void left();
+  /// What is to be marked on the timeline is another, or nothing.
   void marks_changed();
 
  protected:
@@ -73,7 +77,7 @@ class SearchBar : public QWidget {
   QToolButton* next_;
   QToolButton* regex_;
   BackgroundTask* task_;
-  std::optional<bool> go_when_found_;
+  std::optional<bool> go_when_found_;  ///< go forward (or back) once the search is done
 };
 
 }  // namespace headway::gui

@@ -31,7 +31,7 @@ class TabbedPage : public PageWidget {
 
   std::shared_ptr<const Session> session_;
   QTabWidget* tabs_;
-  std::vector<bool> filled_;
+  std::vector<bool> filled_;  ///< by pane: it shows `session_`
 };
 
 }  // namespace headway::gui

@@ -46,9 +46,11 @@ class TablesPage : public ComputedPage {
   void offer_database();
   void make_database();
   void run_text(const QString& sql);
+  /// On another thread. `preview_of`: the table that is shown; empty: the query was typed.
   void start_query(const QString& sql, const QString& preview_of);
   void show_answer(const std::shared_ptr<const SqlAnswer>& answer);
   void show_status(const QString& text, bool error);
+  /// Puts the text on top of the history of this session.
   void remember(const QString& sql);
 
   QTreeWidget* tree_;

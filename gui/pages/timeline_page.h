@@ -36,6 +36,7 @@ class TimelinePage : public PageWidget {
   bool needs_analysis() const override { return false; }
   void set_theme(const Theme& theme) override;
   void open(const Link& link) override;
+  /// Selects it, in the list and on the timeline, with some time around it.
   void show_evidence(int finding, int evidence);
   void show_target(const Target& target);
   void show_step(std::uint32_t step, Interval where);
@@ -77,27 +78,36 @@ class TimelinePage : public PageWidget {
   QWidget* toolbar();
   QWidget* side();
   void connect_parts();
+  /// How much time is in sight.
   void show_span();
+  /// How many rows are hidden, as a link that shows them.
   void show_hidden_rows();
   void show_details();
+  /// Leads to the op of the selected device op, or of the one that the selected call launched.
   void open_in_ops();
   void open_source(const Target& target);
   void show_stacks();
+  /// The current finding if its fix has a prediction, else the one with the best; -1: none.
   int finding_to_predict() const;
+  /// Takes the predicted step away, or shows one.
   void toggle_prediction();
   void show_what_if();
+  /// The rows of a predicted step beside the recorded one; null: takes them away.
   void show_predicted(std::shared_ptr<const PredictedTimeline> timeline);
   void show_prediction_note();
   void open_menu(const Hit& hit, const QPoint& global);
   void add_event_actions(QMenu& menu);
   void add_range_actions(QMenu& menu);
   void add_row_actions(QMenu& menu, RowId row);
+  /// Searches for the selection's name and leaves only the rows with hits.
   void filter_to_name();
   void add_bookmark();
   void go(const Destination& destination);
   void copy(const QString& text, const QString& what);
   void copy_events();
+  /// A SELECT that gives the selected events, to the clipboard.
   void copy_sql();
+  /// In the status line, until the pointer moves on.
   void tell(const QString& text);
 
   std::shared_ptr<const Session> session_;

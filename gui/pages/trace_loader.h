@@ -35,9 +35,11 @@ class TraceLoader : public QObject {
   void dispose(std::shared_ptr<const Session> session);
 
  signals:
+  /// What is being done, and the share of all that is done, 0 to 1.
   void progressed(const QString& what, double share);
   /// The timeline can be drawn; `loaded` follows.
   void looked(std::shared_ptr<const headway::gui::Session> session);
+  /// Analysed: all pages can be filled.
   void loaded(std::shared_ptr<const headway::gui::Session> session);
   /// The recording that is followed has grown, or has ended (then `session->recording` is false).
   void grown(std::shared_ptr<const headway::gui::Session> session);

@@ -52,11 +52,15 @@ class WhatIfPanel : public QWidget {
   void showEvent(QShowEvent* event) override;
 
  private:
+  /// The list: fixes that help, that do not, and that do not apply here.
   void fill(const std::vector<FixChoice>& choices);
   void show_ticks();
   void show_plan();
+  /// From the list into `ticked_`.
   void read_ticks();
+  /// Makes the graph on another thread, once; then asks.
   void want_study();
+  /// Replays with what is ticked; a former question is cancelled.
   void ask();
   void show_answer(WhatIfAnswer answer);
   void show_state(const QString& headline, const QString& below, bool trouble = false);
@@ -74,7 +78,7 @@ class WhatIfPanel : public QWidget {
   QPushButton* plan_;
   QTreeWidget* list_;
   WrapLabel* text_;
-  bool trouble_ = false;
+  bool trouble_ = false;  ///< the state that is shown is an error
 };
 
 }  // namespace headway::gui

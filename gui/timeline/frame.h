@@ -21,13 +21,13 @@ struct Frame {
   const TimelineModel* model = nullptr;
   const RowLayout* layout = nullptr;
   const Theme* theme = nullptr;
-  QFont font;           ///< of labels; the rows' heights follow it
-  TimeMapping mapping;  ///< of the area right of the names
-  TimeNs origin;        ///< what the ruler counts from
-  std::int64_t scroll = 0;
-  QSize size;
-  int gutter = 220;  ///< width of the names
-  double pixel_ratio = 1;
+  QFont font;                                    ///< of labels; the rows' heights follow it
+  TimeMapping mapping;                           ///< of the area right of the names
+  TimeNs origin;                                 ///< what the ruler counts from
+  std::int64_t scroll = 0;                       ///< of the rows that are not pinned
+  QSize size;                                    ///< of the whole view
+  int gutter = 220;                              ///< width of the names
+  double pixel_ratio = 1;                        ///< device pixels of a logical pixel
   const HitMarks* hits = nullptr;                ///< of a search; null: none
   const PathLanes* path = nullptr;               ///< the critical path; null: not shown
   const PredictedTimeline* predicted = nullptr;  ///< `model` is of it; null: as recorded

@@ -30,14 +30,15 @@ class LabelCache {
             double width);
 
  private:
+  /// Glyphs of one font; a name in two scripts has two runs.
   struct Run {
     QRawFont font;
     QVector<quint32> glyphs;
-    QVector<QPointF> positions;
+    QVector<QPointF> positions;  ///< from the label's start on its baseline
   };
   struct Label {
     std::vector<Run> runs;
-    double width = 0;
+    double width = 0;  ///< in logical pixels
   };
 
   const Label& label(trace::StringId id, std::string_view text);
@@ -45,7 +46,7 @@ class LabelCache {
 
   QFont font_;
   QRawFont raw_font_;
-  Label ellipsis_;
+  Label ellipsis_;  ///< stands in the middle of labels that were cut
   int ascent_ = 0;
   int height_ = 0;
   std::unordered_map<trace::StringId, Label> labels_;

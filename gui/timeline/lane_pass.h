@@ -36,6 +36,7 @@ class LanePass {
                                     const ColumnGrid& grid, const Theme& theme);
 
  private:
+  /// What one lane shows, looked up before it is painted.
   struct Ahead {
     Lane lane;
     std::vector<LaneItem> items;
@@ -43,12 +44,12 @@ class LanePass {
   std::vector<Ahead> ahead_;
   std::vector<Ahead> before_;  ///< of the call before
   std::optional<ColumnGrid> ahead_grid_;
-  std::size_t next_ahead_ = 0;
+  std::size_t next_ahead_ = 0;  ///< the lane that paint() should ask for next
   int ahead_width_ = 0;
   std::vector<LaneItem> items_;
-  std::vector<QRgb> color_;
-  std::vector<std::int32_t> top_;
-  std::vector<Hatch> hatch_;  ///< by column; empty: nothing on the lane has stripes
+  std::vector<QRgb> color_;        ///< by column of the lane that is painted
+  std::vector<std::int32_t> top_;  ///< likewise: the first line of its box
+  std::vector<Hatch> hatch_;       ///< by column; empty: nothing on the lane has stripes
   std::vector<QRgb> stripe_;
 
   const std::vector<LaneItem>& items_of(const Lane& lane, const ColumnGrid& grid, int width);

@@ -34,6 +34,7 @@ class RelationsFinder : public QObject {
   const std::shared_ptr<const Relations>& get() const { return found_; }
 
  signals:
+  /// Get() is not null now.
   void ready();
 
  private:

@@ -21,18 +21,18 @@ struct Theme {
   QColor window;   ///< behind everything
   QColor base;     ///< behind rows and tables
   QColor heading;  ///< behind headings, rulers, the names of rows
-  QColor border;
-  QColor grid;
+  QColor border;   ///< of frames and between panels
+  QColor grid;     ///< lines of charts and of the ruler
   QColor text;
-  QColor dim_text;
-  QColor accent;  ///< selection, links
-  QColor warning;
-  QColor error;
-  QColor good;
-  QColor hit;      ///< what a search found
-  QColor path;     ///< critical path
-  QColor mark;     ///< marks in time and bookmarks
-  QColor counter;  ///< line of a counter
+  QColor dim_text;  ///< what matters less: units, notes
+  QColor accent;    ///< selection, links
+  QColor warning;   ///< doubts; what is slower
+  QColor error;     ///< losses, failures, outliers
+  QColor good;      ///< what is in order; what is faster
+  QColor hit;       ///< what a search found
+  QColor path;      ///< critical path
+  QColor mark;      ///< marks in time and bookmarks
+  QColor counter;   ///< line of a counter
   QColor counter_fill;
   std::array<QRgb, kColorRoleCount> role{};
   std::array<QRgb, kColorRoleCount> role_text{};  ///< readable on `role`
@@ -44,6 +44,7 @@ struct Theme {
   QColor color(analyzer::TimeClass c) const { return color(role_of(c)); }
   /// The colour with its stripes, for legends and charts.
   QBrush brush(ColorRole r) const;
+  /// For the whole program's widgets.
   QPalette palette() const;
   QString style_sheet() const;
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/cast/op.h"
 #include "kernels/loops/loops.h"
 #include "kernels/tensor_list.h"
 

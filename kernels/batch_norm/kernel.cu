@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/batch_norm/launch.h"
 
-#include "kernels/cuda/columns.cuh"
+#include "kernels/column_sum/columns.cuh"
 
 namespace headway::kernels::cuda {
 

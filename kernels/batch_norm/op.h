@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/loops/epilogue.h"
 #include "kernels/work.h"
 
 namespace headway::kernels {
@@ -10,7 +11,7 @@ namespace headway::kernels {
 /// Batch normalisation over a channels-last array of `rows` x `channels` (rows = N·H·W):
 ///   mean_c = E[x], var_c = E[(x - mean_c)²]          (training; biased variance)
 ///   z = (x - mean_c) / sqrt(var_c + epsilon) · gamma_c + beta_c
-/// and what the framework does next, in the same pass:
+/// and what the framework does next, in the same pass (kernels/loops/epilogue.h):
 ///   y = z                 Epilogue::kNone
 ///   y = max(z, 0)         Epilogue::kRelu
 ///   y = max(z + r, 0)     Epilogue::kAddRelu, r = the residual branch
@@ -20,8 +21,6 @@ namespace headway::kernels {
 /// precision. The last bits depend on the number of threads.
 /// Running statistics: running += momentum · (batch - running), with the unbiased variance, as
 /// frameworks do.
-enum class Epilogue { kNone, kRelu, kAddRelu };
-
 struct BatchNormShape {
   std::int64_t rows = 0;
   int channels = 0;

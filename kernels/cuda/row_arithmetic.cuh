@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the instructions of a row program (kernels/row_program/row_op.h) do to an element, for the interpreter and for generated code. Sums and
+// What the instructions of a row program (kernels/loops/row_op.h) do to an element, for the interpreter and for generated code. Sums and
 // products of their own are rounded by themselves: joined with what comes before or after into one operation, they would not have
 // the bits that the interpreter gives.
 #pragma once

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/jpeg_blocks/arithmetic.h"
+#include "kernels/jpeg_blocks/places.h"
+#include "kernels/loops/jpeg_arithmetic.h"
 #include "kernels/loops/loops.h"
 #include "kernels/parallel.h"
 

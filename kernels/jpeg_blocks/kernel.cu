@@ -2,7 +2,8 @@
 #include "kernels/jpeg_blocks/launch.h"
 
 #include "kernels/cuda/device.cuh"
-#include "kernels/jpeg_blocks/arithmetic.h"
+#include "kernels/jpeg_blocks/places.h"
+#include "kernels/loops/jpeg_arithmetic.h"
 
 namespace headway::kernels::cuda {
 

@@ -33,7 +33,7 @@ struct JpegPicture {
 /// three equal channels. Chroma of fewer samples lies centred between the pixels that share it (ITU-T T.871) and is interpolated
 /// linearly: 3/4 of the nearer sample and 1/4 of the farther one along each axis; beyond an edge is the sample at it.
 ///
-/// In integers (kernels/jpeg_blocks/arithmetic.h), with the constants, roundings and shortcuts of libjpeg's accurate integer DCT and smooth
+/// In integers (kernels/loops/jpeg_arithmetic.h), with the constants, roundings and shortcuts of libjpeg's accurate integer DCT and smooth
 /// upsampling: for any picture that an encoder makes, a program gets the bits that libjpeg-turbo's own decoder gives, from every device.
 /// Values beyond what 16 bits hold between the steps, which only a damaged file has, are cut off to them.
 struct DecodeJpegBlocks {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/cuda/columns.cuh"
+#include "kernels/column_sum/columns.cuh"
 #include "kernels/layer_norm/launch.h"
 
 namespace headway::kernels::cuda {

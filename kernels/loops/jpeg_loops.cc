@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/jpeg_blocks/arithmetic.h"
+#include "kernels/loops/jpeg_arithmetic.h"
 #include "kernels/loops/lanes.h"
 #include "kernels/loops/loops.h"
 

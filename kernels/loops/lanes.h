@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "kernels/panel.h"
+#include "kernels/loops/panel.h"
 
 /// Included only by the files of kernels/loops that are compiled several times, each with its own
 /// HEADWAY_ISA (a namespace name) and compiler flags. Everything in such a file must live in that

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "kernels/adam/op.h"
-#include "kernels/batch_norm/op.h"
+#include "kernels/loops/adam_step.h"
+#include "kernels/loops/epilogue.h"
+#include "kernels/loops/panel.h"
+#include "kernels/loops/row_op.h"
+#include "kernels/loops/sgd_parameters.h"
 #include "kernels/number_format.h"
-#include "kernels/panel.h"
-#include "kernels/row_program/row_op.h"
-#include "kernels/sgd_momentum/op.h"
 
 namespace headway::kernels {
 
@@ -34,7 +34,7 @@ struct SmallGemm {
   bool accumulate = false;
 };
 
-/// The samples that the pixels of a row lie between (kernels/jpeg_blocks/arithmetic.h), and how they become a sample for each pixel.
+/// The samples that the pixels of a row lie between (kernels/loops/jpeg_arithmetic.h), and how they become a sample for each pixel.
 struct JpegSampleRows {
   std::int64_t samples = 0;
   const std::uint8_t* nearer = nullptr;

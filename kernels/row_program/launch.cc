@@ -2,8 +2,8 @@
 #include "kernels/row_program/launch.h"
 
 #include "kernels/cuda/flat.h"
-#include "kernels/cuda/row_code.h"
-#include "kernels/cuda/row_structure.h"
+#include "kernels/row_program/launch_code.h"
+#include "kernels/row_program/launch_structure.h"
 
 namespace headway::kernels::cuda {
 namespace {

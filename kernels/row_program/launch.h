@@ -40,7 +40,7 @@ struct RowArray {
 };
 
 /// Interpreted: one kernel for all programs, which keeps a program's values in local memory; a program with more values or
-/// instructions than above is refused. Generated: a kernel for this program (row_code.h), which the library compiles when the launch
+/// instructions than above is refused. Generated: a kernel for this program (launch_code.h), which the library compiles when the launch
 /// is first run.
 enum class RowVariant { kInterpreted, kGenerated };
 

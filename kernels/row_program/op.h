@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/loops/row_op.h"
 #include "kernels/number_format.h"
-#include "kernels/row_program/row_op.h"
 
 namespace headway::kernels {
 

@@ -4,18 +4,10 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/loops/sgd_parameters.h"
 #include "kernels/work.h"
 
 namespace headway::kernels {
-
-/// Stochastic gradient descent with momentum and L2 decay, as frameworks define it:
-///   d = g + decay · p;   v = momentum · v + d;   p = p - rate · v
-/// in float, elementwise, so any memory layout that p, g and v share will do.
-struct SgdParameters {
-  float rate = 0;
-  float momentum = 0;
-  float decay = 0;
-};
 
 /// One parameter tensor. No two pointers overlap.
 struct SgdTensor {

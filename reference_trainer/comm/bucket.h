@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/stream_op.h"
+#include "kernels/stream_op/op.h"
 #include "reference_trainer/comm/communicator.h"
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/switches/choices.h"
@@ -18,13 +18,13 @@ using kernels::GradientTensor;
 
 struct ExchangeOptions {
   Compression compression = Compression::kNone;
-  Topology topology = Topology::kFlat;
-  double density = 0.01;      ///< kDgc: share of the values that is sent, after warm-up
-  std::int64_t warm_up = 20;  ///< kDgc: exchanges at higher density, in four stages
-  float momentum = 0;         ///< kDgc: corrected locally, as the optimizer then has none
-  int rank = 2;               ///< kPowerSgd: of the approximation
-  float average_over = 1;     ///< what sums are divided by
-  std::uint64_t seed = 1;
+  Topology topology = Topology::kFlat;  ///< one ring, or rings inside nodes and across them
+  double density = 0.01;                ///< kDgc: share of the values that is sent, after warm-up
+  std::int64_t warm_up = 20;            ///< kDgc: exchanges at higher density, in four stages
+  float momentum = 0;                   ///< kDgc: corrected locally, as the optimizer then has none
+  int rank = 2;                         ///< kPowerSgd: of the approximation
+  float average_over = 1;               ///< what sums are divided by
+  std::uint64_t seed = 1;  ///< of what compression draws at random, the same on all ranks
 };
 
 /// Gradients that go to the other ranks together, and how: stages that run in order on one stream,
@@ -40,7 +40,9 @@ class Bucket {
   Bucket(const Bucket&) = delete;
   Bucket& operator=(const Bucket&) = delete;
 
+  /// One exchange, on the stream; returns before it is done. `batch` is for traces.
   void enqueue(std::int64_t batch);
+  /// Of the gradients as they lie in memory.
   std::int64_t bytes() const { return bytes_; }
   /// What this rank's collectives carry in one exchange, all together, once there is no warm-up any more.
   std::int64_t sent_bytes() const { return ways_.back().sent_bytes; }
@@ -54,6 +56,7 @@ class Bucket {
   int size() const { return communicator_.size(); }
   /// Ranks among which a hierarchy reduces first.
   int places() const;
+  /// The fusion buffer, count() values; null where the device does not compute.
   float* flat() const { return flat_; }
   /// Device memory that lives as long as the bucket, zero at first.
   template <class T>
@@ -78,7 +81,9 @@ class Bucket {
   }
   /// What is added from here on takes the place of what was added before, from that exchange on.
   void from_exchange(std::int64_t number) { ways_.push_back({number, 0, {}}); }
+  /// The next stage. `part` names it in traces; what the op points at must live as long as the bucket.
   void add_kernel(const std::string& part, const kernels::StreamOp& op);
+  /// The next stage, in place on `count` values of device memory.
   void add_collective(CollectiveKind kind, Scope scope, ElementType type, void* data,
                       std::int64_t count);
   /// Sums `count()` values over all ranks, as the topology says: in one ring, or inside the nodes, across them, and back.
@@ -97,12 +102,14 @@ class Bucket {
   void add_unpack(float factor);
 
  private:
+  /// Exactly one of the two is set.
   struct Stage {
     std::unique_ptr<Kernel> kernel;
     std::unique_ptr<PreparedCollective> collective;
   };
+  /// The stages from one exchange on: compression may change after its warm-up.
   struct Way {
-    std::int64_t first_exchange = 0;
+    std::int64_t first_exchange = 0;  ///< counted from 0
     std::int64_t sent_bytes = 0;
     std::vector<Stage> stages;
   };
@@ -111,7 +118,7 @@ class Bucket {
   Communicator& communicator_;
   const StreamId stream_;
   const std::vector<GradientTensor> tensors_;
-  const int number_;
+  const int number_;  ///< of the bucket, in names
   const ExchangeOptions options_;
   std::int64_t bytes_ = 0;
   std::int64_t count_ = 0;

@@ -38,8 +38,8 @@ struct BoxBatches {
 };
 
 struct LoaderOptions {
-  std::int64_t batch = 32;
-  int height = 28;
+  std::int64_t batch = 32;  ///< samples
+  int height = 28;          ///< of the images in a batch, in pixels
   int width = 28;
   int channels = 1;       ///< 3: pictures, augmented as `pictures` says
   int canvas_height = 0;  ///< of decoded pictures
@@ -47,10 +47,10 @@ struct LoaderOptions {
   int workers = 1;   ///< 0: the consumer makes each batch when it asks for it
   int prefetch = 2;  ///< batches made or being made ahead of the one asked for
   int in_use = 4;    ///< batches that the consumer may hold at once
-  MemoryKind memory = MemoryKind::kPinned;
-  bool shuffle = true;
-  bool keep_last = false;    ///< also the shorter batch at the end of an epoch
-  std::int64_t batches = 0;  ///< how many in all; ids 0, 1, ...
+  MemoryKind memory = MemoryKind::kPinned;  ///< of the batches
+  bool shuffle = true;                      ///< a new order each epoch, by `seed`
+  bool keep_last = false;                   ///< also the shorter batch at the end of an epoch
+  std::int64_t batches = 0;                 ///< how many in all; ids 0, 1, ...
   std::uint64_t seed = 1;
   int rank = 0;  ///< of `ranks` that share the samples: batch b of all ranks together is
   int ranks =
@@ -77,14 +77,17 @@ class Loader final : public BatchSource {
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
+  /// Of this rank.
   std::int64_t batches_per_epoch() const { return per_epoch_; }
   Batch* next() override;
   std::int64_t next_id() const override { return next_out_; }
   void give_back(Batch* batch) override;
 
  private:
+  /// What a worker thread does until it is stopped.
   void work(int worker);
   void make(Batch& batch, BatchMaker& maker);
+  /// There is a free batch, and prefetch allows one more. With the mutex held.
   bool can_claim() const;
   std::int64_t epoch_now() const;
 
@@ -98,10 +101,10 @@ class Loader final : public BatchSource {
   std::condition_variable made_;  ///< a batch became ready, or failed
   std::condition_variable room_;  ///< a worker may start another
   std::vector<Batch*> free_;
-  std::map<std::int64_t, Batch*> ready_;
-  std::map<std::int64_t, std::exception_ptr> failed_;
-  std::int64_t next_in_ = 0;   ///< to be claimed by a worker
-  std::int64_t next_out_ = 0;  ///< to be handed out
+  std::map<std::int64_t, Batch*> ready_;               ///< by batch id: made, not handed out
+  std::map<std::int64_t, std::exception_ptr> failed_;  ///< likewise: what `next` will throw
+  std::int64_t next_in_ = 0;                           ///< to be claimed by a worker
+  std::int64_t next_out_ = 0;                          ///< to be handed out
   bool stopping_ = false;
   std::unique_ptr<BatchMaker> own_maker_;  // for workers = 0
   std::vector<std::thread> threads_;

@@ -12,7 +12,7 @@
 
 #include "common/ids.h"
 #include "common/nvtx_conventions.h"
-#include "kernels/stream_op.h"
+#include "kernels/stream_op/op.h"
 #include "reference_trainer/devices/host_clock.h"
 #include "reference_trainer/graph/graph.h"
 #include "reference_trainer/nvtx/emitter.h"
@@ -24,7 +24,7 @@ using conventions::MemoryKind;
 using StreamId = Id<struct StreamTag>;
 
 struct DeviceInfo {
-  std::uint32_t id = 0;
+  std::uint32_t id = 0;  ///< ordinal in traces
   DeviceType type = DeviceType::kUnknown;
   int cores = 0;          ///< threads (host) or multiprocessors that share one op
   std::string name;       ///< for people
@@ -58,6 +58,7 @@ class Memory {
   ~Memory();
 
   MemoryView view() const { return view_; }
+  /// As asked for; 0: it owns nothing.
   std::int64_t bytes() const { return bytes_; }
   template <class T>
   T* as() const {
@@ -96,11 +97,11 @@ struct LaunchArguments {
 class Kernel {
  public:
   struct Tag {
-    nvtx::Name name = nullptr;
-    std::string text;  ///< "conv2d layer1.0.conv1": in errors
-    std::int64_t op = conventions::kAbsent;
+    nvtx::Name name = nullptr;               ///< what traces call it, registered once
+    std::string text;                        ///< "conv2d layer1.0.conv1": in errors
+    std::int64_t op = conventions::kAbsent;  ///< number of the graph's op; kAbsent: of none
     Phase phase = Phase::kNone;
-    Work work;
+    Work work;  ///< of one launch with a full batch
     conventions::DeviceOpKind kind = conventions::DeviceOpKind::kKernel;  ///< or kCommunication
     conventions::MathUnit math_unit = conventions::MathUnit::kGeneral;
     bool half_operands = false;  ///< FP16 or BF16 on matrix units
@@ -150,7 +151,7 @@ struct ModelShare {
 };
 
 struct CompileOptions {
-  int input_slots = 1;
+  int input_slots = 1;           ///< buffers of the graph's inputs, which are filled in turn
   std::int64_t first_op_id = 0;  ///< node i is op first_op_id + i in traces
   /// Parameters and state of the same names are this graph's, not new ones. It must outlive the
   /// result.
@@ -169,6 +170,7 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
 
+  /// Lives as long as the device; `name` is for traces.
   virtual StreamId create_stream(const std::string& name) = 0;
   /// `kind` is kDevice, kPinned, or kPageable for plain host memory. Blocks; zeroed.
   virtual Memory allocate(std::int64_t bytes, MemoryKind kind) = 0;
@@ -185,16 +187,21 @@ class Device {
   virtual void copy_blocking(StreamId stream, MemoryView to, MemoryView from, std::int64_t bytes,
                              std::int64_t batch) = 0;
 
+  /// A point after all that was enqueued on the stream so far.
   virtual Event record(StreamId stream) = 0;
   /// Later work on `stream` starts after the event.
   virtual void wait(StreamId stream, const Event& event) = 0;
+  /// Does not block.
   virtual bool done(const Event& event) = 0;
+  /// Blocks until the event has come; the others, until a stream or the whole device has nothing left to do.
   virtual void synchronize(const Event& event) = 0;
   virtual void synchronize(StreamId stream) = 0;
   virtual void synchronize() = 0;
   /// When a past event came, by `clock`; none where the device does not tell.
   virtual std::optional<std::chrono::nanoseconds> time_of(const Event& event) = 0;
 
+  /// Gets memory for every value and makes every kernel. Throws Error (usage) naming an op that the device cannot do.
+  /// The device must outlive the result.
   virtual std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                                  const CompileOptions& options) = 0;
   /// A kernel that is no op of a graph. What the op points at must outlive it.

@@ -15,7 +15,7 @@ namespace headway::trainer::nvtx {
 /// A name registered with the attached tool once, so that an event carries a handle instead of a
 /// text. The same text is the same pointer, for the life of the program.
 struct InternedName {
-  std::string text;
+  std::string text;                     ///< as profilers show it
   nvtxStringHandle_t handle = nullptr;  ///< null without a tool
 };
 using Name = const InternedName*;
@@ -25,7 +25,9 @@ using Name = const InternedName*;
 class Listener {
  public:
   virtual ~Listener() = default;
+  /// A range begins; calls are nested as ranges are.
   virtual void push(Name name, const conventions::RangePayload& payload) = 0;
+  /// The innermost range ends.
   virtual void pop() = 0;
   virtual void describe(const conventions::GraphOpPayload& op) = 0;
 };
@@ -47,6 +49,7 @@ class Listening {
 /// `domain` is null and events cost a test of a pointer. Thread safe.
 struct Emitter {
   nvtxDomainHandle_t domain = nullptr;
+  /// Ids of the schemas, one for each kind of payload; 0 without a tool.
   std::uint64_t range_schema = 0;
   std::uint64_t device_op_schema = 0;
   std::uint64_t device_call_schema = 0;

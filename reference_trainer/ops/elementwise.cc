@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Elementwise ops and the reductions along rows that belong to them (mathematics in
-// kernels/row_program/row_op.h). An operand may be full, one per row [N,1] or one per column [C].
+// kernels/loops/row_op.h). An operand may be full, one per row [N,1] or one per column [C].
 #include "reference_trainer/ops/elementwise.h"
 
 #include <algorithm>

@@ -20,28 +20,28 @@ struct Settings {
   std::string checkpoint;  ///< written after training, read before inference; empty: none
   std::int64_t steps = 0;  ///< 0: epochs decide
   std::int64_t epochs = 1;
-  std::int64_t batch = 32;
+  std::int64_t batch = 32;  ///< samples (images or sequences) of a step
   std::int64_t seed = 1;
   bool eval = true;
-  std::int64_t eval_samples = 2000;
+  std::int64_t eval_samples = 2000;  ///< test samples of the evaluation; 0: all
   // model
   ModelKind model = ModelKind::kResnet;
-  std::int64_t depth = 20;
-  std::int64_t width = 16;
-  std::int64_t layers = 4;
+  std::int64_t depth = 20;  ///< of a residual network, in layers
+  std::int64_t width = 16;  ///< channels of its first layers
+  std::int64_t layers = 4;  ///< blocks of a model of text
   std::int64_t heads = 4;
-  std::int64_t features = 128;
-  std::int64_t sequence = 128;
-  std::int64_t window = 0;  ///< 0: the whole sequence
-  double dropout = 0.1;
-  std::int64_t experts = 0;  ///< of each block, in the place of its GELU layer; 0: none
+  std::int64_t features = 128;  ///< of a token
+  std::int64_t sequence = 128;  ///< tokens
+  std::int64_t window = 0;      ///< 0: the whole sequence
+  double dropout = 0.1;         ///< share of the values that is dropped
+  std::int64_t experts = 0;     ///< of each block, in the place of its GELU layer; 0: none
   std::int64_t expert_choices = 1;
   double expert_capacity = 0;   ///< times the mean; 0: no token is dropped
   double router_imbalance = 1;  ///< tokens of the expert with most, times the mean
   // optimizer
   OptimizerChoice optimizer = OptimizerChoice::kAuto;
   double learning_rate = 0;  ///< 0: one that suits the optimizer
-  double momentum = 0.9;
+  double momentum = 0.9;     ///< of SGD and LARS
   double weight_decay = 1e-4;
   OptimizerFusion fused_optimizer = OptimizerFusion::kMultiTensor;
   // fusion
@@ -87,32 +87,32 @@ struct Settings {
   Decode decode = Decode::kStep;
   std::int64_t workers = 1;
   bool worker_reuse = true;
-  double worker_start_ms = 0;
-  std::int64_t prefetch = 4;
+  double worker_start_ms = 0;  ///< emulated: what starting a worker takes
+  std::int64_t prefetch = 4;   ///< batches made ahead
   bool shuffle = true;
   Balance balance = Balance::kSorted;
   bool augment = true;
   bool augment_on_device = false;
   double read_first_ms = 0;  ///< emulated: reading the whole data set before the first step
   StorageKind storage = StorageKind::kMachine;
-  double storage_latency_ms = 0;
-  double storage_mb_per_s = 0;
-  double shard_mb = 0;
+  double storage_latency_ms = 0;  ///< emulated: of every open and read
+  double storage_mb_per_s = 0;    ///< emulated: shared by all workers; 0: no limit
+  double shard_mb = 0;            ///< simulated: size of a shard
   ShardRead shard_read = ShardRead::kStream;
   bool shard_split = true;    ///< each rank reads its own shards, not all
   double host_memory_gb = 0;  ///< for a rank's loader; 0: enough
-  bool pinned = true;
+  bool pinned = true;         ///< batches lie in memory that copies need not stage
   CopyMode h2d = CopyMode::kPrefetch;
-  double link_mb_per_s = 0;
+  double link_mb_per_s = 0;  ///< emulated link between host and device; 0: none
   // launch
   SyncEvery sync;
   LossRead loss_read = LossRead::kDeferred;
-  std::int64_t loss_every = 1;
-  std::int64_t run_ahead = 2;
-  double launch_us = 0;
+  std::int64_t loss_every = 1;  ///< steps between two reads of the loss
+  std::int64_t run_ahead = 2;   ///< steps that the host may be ahead of the device
+  double launch_us = 0;         ///< emulated: host time per kernel launch
   bool cuda_graph = false;
   bool lazy_loading = false;  ///< device code of a shape is loaded when a step first has it
-  double load_code_ms = 0;
+  double load_code_ms = 0;    ///< emulated: what loading the code of a shape takes
   DeviceSchedule device_schedule = DeviceSchedule::kBlocking;
   // ranks
   std::int64_t ranks = 1;
@@ -150,10 +150,10 @@ struct Settings {
   double clock = 1;          ///< simulated: of the multiprocessors, as a share of the highest
   double jitter = 0;         ///< likewise: durations vary by this share at most
   std::int64_t host_cores = 16;
-  double memory_gb_per_s = 0;
-  bool raw_allocator = false;
-  bool recompute = false;
-  std::int64_t threads = 0;  ///< 0: one less than the cores, at least 1, at most 8
+  double memory_gb_per_s = 0;  ///< emulated device memory: a bound for kernels; 0: none
+  bool raw_allocator = false;  ///< device memory is got and given back in every step
+  bool recompute = false;      ///< activations are computed anew in the backward pass
+  std::int64_t threads = 0;    ///< 0: one less than the cores, at least 1, at most 8
 };
 
 /// What the run's ranks do with a batch: the stages of a pipeline cut it into micro batches, whose gradients are added up, and

@@ -16,10 +16,10 @@ namespace headway::trainer {
 
 /// What the makers below have in common.
 struct Declaration {
-  std::string_view name;
-  std::string_view area;
+  std::string_view name;  ///< as typed behind --, with underscores
+  std::string_view area;  ///< heading in --help and the reference
   std::string_view help;
-  std::string_view provokes = {};
+  std::string_view provokes = {};  ///< rules of the report that bad values bring on
   Tuning tune = {};
 };
 
@@ -42,6 +42,7 @@ inline Tuning try_when_allowed(std::vector<std::string> values,
           .matters = matters};
 }
 
+/// Throws Error(kUsage) that names the switch, the value and the legal ones.
 [[noreturn]] inline void fail_value(std::string_view name, const std::string& value,
                                     const std::string& legal, const std::string& hint = {}) {
   fail_usage("{}: '{}' is not a legal value.{} Legal values: {}.", name, escape_terminal(value),
@@ -77,6 +78,7 @@ Switch choice(Declaration d, T Settings::*member, Choices<T> choices) {
   return {d.name, d.area, values, d.help, d.provokes, get, set, d.tune};
 }
 
+/// "on" or "off".
 inline Switch flag(Declaration d, bool Settings::*member) {
   return choice<bool>(d, member, {{"on", true}, {"off", false}});
 }
@@ -88,6 +90,7 @@ bool parse_number(const std::string& text, T& number) {
   return code == std::errc() && end == text.data() + text.size();
 }
 
+/// An integer from `least` to `most`, both legal; `zero_means`: what 0 stands for, in the reference.
 inline Switch integer(Declaration d, std::int64_t Settings::*member, std::int64_t least,
                       std::int64_t most, std::string_view zero_means = {}) {
   std::string values = fmt::format("{} to {}", least, most);
@@ -102,6 +105,7 @@ inline Switch integer(Declaration d, std::int64_t Settings::*member, std::int64_
   return {d.name, d.area, values, d.help, d.provokes, get, set, d.tune};
 }
 
+/// Likewise a number with decimals; what is not a number is refused.
 inline Switch number(Declaration d, double Settings::*member, double least, double most,
                      std::string_view zero_means = {}) {
   std::string values = fmt::format("{} to {}", least, most);
@@ -116,6 +120,7 @@ inline Switch number(Declaration d, double Settings::*member, double least, doub
   return {d.name, d.area, values, d.help, d.provokes, get, set, d.tune};
 }
 
+/// Any text; `values` describes it in the reference.
 inline Switch text(Declaration d, std::string Settings::*member, std::string values) {
   auto get = [=](const Settings& s) { return s.*member; };
   auto set = [=](Settings& s, const std::string& value) { s.*member = value; };

@@ -2,6 +2,7 @@
 #include "reference_trainer/train/parameters.h"
 
 #include "common/error.h"
+#include "kernels/cast/op.h"
 #include "kernels/number_format.h"
 #include "reference_trainer/data/random.h"
 

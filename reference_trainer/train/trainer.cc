@@ -7,6 +7,7 @@
 #include <map>
 
 #include "common/error.h"
+#include "kernels/cast/op.h"
 #include "kernels/softmax_cross_entropy/op.h"
 #include "reference_trainer/data/random.h"
 #include "reference_trainer/models/transformer.h"

@@ -31,16 +31,16 @@ namespace headway::trainer {
 
 /// What the trainer reads its images or its text from.
 struct TrainingData {
-  SampleSource* train = nullptr;
-  SampleSource* test = nullptr;  ///< may be null: no evaluation
-  int height = 0;
+  SampleSource* train = nullptr;  ///< owned by the caller, as all here, for longer than the trainer
+  SampleSource* test = nullptr;   ///< may be null: no evaluation
+  int height = 0;                 ///< of the images that the model gets, in pixels
   int width = 0;
   int channels = 1;       ///< 3: pictures
   int canvas_height = 0;  ///< pictures: what they are decoded to
   int canvas_width = 0;
   const PictureSizes* sizes = nullptr;  ///< where the device gets pictures as they are
-  int classes = 0;
-  PixelStatistics statistics;
+  int classes = 0;                      ///< labels are 0 to classes - 1
+  PixelStatistics statistics;           ///< of the training images, for normalising
   const BoxSet* train_boxes =
       nullptr;  ///< of the same samples as `train`, for the model that finds boxes
   const BoxSet* test_boxes = nullptr;
@@ -60,9 +60,9 @@ std::int64_t test_count(const Settings& settings, const TrainingData& data);
 std::optional<PackedFormat> packed_format(const Settings& settings, const TrainingData& data);
 
 struct BatchesWanted {
-  std::int64_t batches = 0;
-  int in_use = 4;  ///< that may be out at once
-  int rank = 0;    ///< of `ranks` that share the samples
+  std::int64_t batches = 0;  ///< in the whole run
+  int in_use = 4;            ///< that may be out at once
+  int rank = 0;              ///< of `ranks` that share the samples
   int ranks = 1;
 };
 /// Makes the loader of images; empty: a Loader.
@@ -102,6 +102,7 @@ class Trainer {
   Trainer(const Settings& settings, Device& device, const TrainingData& data,
           const TrainerParts& parts = {});
 
+  /// All steps, and what comes after them; once. Blocks until the device is done.
   RunResult run(const TrainerHooks& hooks);
 
   const Graph& graph() const { return model_.graph; }
@@ -121,9 +122,11 @@ class Trainer {
   void add_parameter_shards(const TrainerParts& parts);
   /// What is launched beside the ops of a micro batch's pass in one direction.
   OpHooks hooks_of(Phase phase, int micro_batch, std::int64_t batch);
+  /// Whether the run ends here: agreed on by all ranks.
   bool stops_before(std::int64_t step, const TrainerHooks& hooks);
   /// What is emulated of what a program does between steps without a word.
   void pause_before(std::int64_t step);
+  /// Launches one step; its figures may become known later (finish_step).
   void take_step(std::int64_t step, RunResult& result);
   void add_pipeline(const TrainerParts& parts);
   void add_input(const TrainerParts& parts);
@@ -137,6 +140,7 @@ class Trainer {
   void give_back_batch(std::int64_t step, const Event& done);
   /// Enqueues (or makes) the copy of a micro batch's loss figures to the host.
   void read_figures(std::int64_t step, int micro_batch);
+  /// Waits for the step's end and hands its figures to the hooks.
   void finish_step(std::int64_t step, RunResult& result);
   bool reads_loss(std::int64_t step) const { return step % settings_.loss_every == 0; }
 
@@ -162,7 +166,7 @@ class Trainer {
   LaunchArguments last_arguments_;
   std::vector<Memory> figures_;  ///< by step modulo ring; of each micro batch
   std::vector<Event> ends_;      ///< of all steps
-  std::size_t ring_ = 0;
+  std::size_t ring_ = 0;         ///< steps that may be under way
   std::chrono::nanoseconds started_{0};
 };
 

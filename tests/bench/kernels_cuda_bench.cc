@@ -19,7 +19,6 @@
 #include "kernels/box_match/launch.h"
 #include "kernels/cast/launch.h"
 #include "kernels/cuda/cudnn/convolution.h"
-#include "kernels/cuda/stream_op.h"
 #include "kernels/embedding/launch.h"
 #include "kernels/layer_norm/launch.h"
 #include "kernels/layout/launch.h"
@@ -35,6 +34,7 @@
 #include "kernels/sgd_momentum/launch.h"
 #include "kernels/softmax/launch.h"
 #include "kernels/softmax_cross_entropy/launch.h"
+#include "kernels/stream_op/launch.h"
 #include "kernels/trust_ratio/launch.h"
 #include "tests/bench/cuda_timing.h"
 

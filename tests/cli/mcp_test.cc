@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/commands/mcp_tools.h"
 #include "cli/mcp/protocol.h"
-#include "cli/mcp/tools.h"
 #include "tests/support/trace_builder.h"
 
 namespace headway::cli::mcp {

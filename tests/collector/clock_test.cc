@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "collector/record/clock.h"
+#include "collector/record/messages/clock.h"
 
 #include <doctest/doctest.h>
 #include <time.h>

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "collector/record/decode/io_rows.h"
-#include "collector/record/process_table.h"
+#include "collector/record/rows/process_table.h"
 #include "tests/collector/run_recorder.h"
 #include "trace/load/load.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "collector/record/launched_rank.h"
+#include "collector/record/environment/launched_rank.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "collector/record/process_table.h"
+#include "collector/record/rows/process_table.h"
 
 #include <doctest/doctest.h>
 #include <pthread.h>

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "collector/record/file_descriptor.h"
+#include "collector/record/messages/file_descriptor.h"
 #include "tests/collector/run_recorder.h"
 
 namespace headway::test {

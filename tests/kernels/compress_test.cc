@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "kernels/cast/op.h"
 #include "kernels/compress_half/op.h"
 #include "kernels/compress_int8/op.h"
 #include "kernels/compress_top/op.h"

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/cast/op.h"
 #include "kernels/half.h"
 #include "kernels/parallel.h"
-#include "kernels/stream_op.h"
+#include "kernels/stream_op/op.h"
 #include "tests/kernels/random_array.h"
 #include "tests/kernels/thread_counts.h"
 

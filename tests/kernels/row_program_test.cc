@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/bias_activation/op.h"
+#include "kernels/cast/op.h"
 #include "kernels/column_sum/op.h"
 #include "kernels/embedding/op.h"
 #include "kernels/parallel.h"

@@ -12,11 +12,13 @@ namespace headway::trace::export_detail {
 /// of its own, because its length comes before it.
 class ProtoWriter {
  public:
+  /// A varint: unsigned numbers, enums, and booleans as 0 and 1.
   ProtoWriter& number(std::uint32_t field, std::uint64_t value) {
     varint(std::uint64_t{field} << 3);
     varint(value);
     return *this;
   }
+  /// A varint of a signed number, which takes ten bytes when it is negative (int64, not sint64).
   ProtoWriter& integer(std::uint32_t field, std::int64_t value) {
     return number(field, static_cast<std::uint64_t>(value));
   }
@@ -28,6 +30,7 @@ class ProtoWriter {
   ProtoWriter& real(std::uint32_t field, double value) {
     return fixed64(field, std::bit_cast<std::uint64_t>(value));
   }
+  /// A text or bytes, with their length before them.
   ProtoWriter& bytes(std::uint32_t field, std::string_view value) {
     varint(std::uint64_t{field} << 3 | 2);
     varint(value.size());
@@ -40,6 +43,7 @@ class ProtoWriter {
 
   const std::string& text() const { return text_; }
   bool empty() const { return text_.empty(); }
+  /// Begins anew and keeps the memory.
   void clear() { text_.clear(); }
 
  private:

@@ -17,6 +17,7 @@ namespace headway::trace::export_detail {
 /// errors are thrown as Error(kInternal) that names the file.
 class Sink {
  public:
+  /// Throws Error(kUsage) where the file exists and may not be replaced.
   Sink(const std::filesystem::path& path, bool overwrite);
   ~Sink();
   Sink(const Sink&) = delete;
@@ -31,7 +32,7 @@ class Sink {
   void finish();
 
  private:
-  static constexpr std::size_t kFlushBytes = 1u << 20;
+  static constexpr std::size_t kFlushBytes = 1u << 20;  ///< from here on flush_if_full writes
 
   void flush();
   [[noreturn]] void fail(int code) const;

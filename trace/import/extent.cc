@@ -7,7 +7,7 @@
 #include <array>
 
 #include "common/error.h"
-#include "trace/import/importer.h"
+#include "trace/import/source/importer.h"
 #include "trace/import/sqlite/sqlite.h"
 #include "trace/load/assembly.h"
 #include "trace/sqlite/database.h"

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <array>
-#include <cctype>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "common/error.h"
-#include "trace/file_head.h"
 #include "trace/import/foreign/foreign.h"
-#include "trace/import/importer.h"
 #include "trace/import/kineto/kineto.h"
+#include "trace/import/source/importer.h"
 #include "trace/import/sqlite/sqlite.h"
 #include "trace/import/trace_files.h"
 #include "trace/import/xplane/xplane.h"
 
 namespace headway::trace {
 namespace import_detail {
+namespace {
 
 std::span<const Importer> importers() {
   // The first that recognises a file reads it. Contents that are beyond doubt come before those
@@ -29,22 +31,7 @@ std::span<const Importer> importers() {
   return kImporters;
 }
 
-std::string formats_sentence() {
-  return "Headway's own SQLite file, an SQLite export of Nsight Systems, the JSON of PyTorch's "
-         "profiler or the .xplane.pb of JAX's or TensorFlow's (plain, .gz or in a .zip)";
-}
-
-bool Probe::ends_in(std::string_view extension) const {
-  std::string name = path.filename().string();
-  return name.size() >= extension.size() &&
-         std::equal(extension.rbegin(), extension.rend(), name.rbegin(),
-                    [](char a, unsigned char b) { return a == std::tolower(b); });
-}
-
-Probe probe(const std::filesystem::path& path) {
-  return {path, read_head(path, Probe::kHeadBytes)};
-}
-
+}  // namespace
 }  // namespace import_detail
 
 Trace load(const std::filesystem::path& path, const LoadOptions& options) {

@@ -23,6 +23,7 @@ class SetAside {
   SetAside(const SetAside&) = delete;
   SetAside& operator=(const SetAside&) = delete;
 
+  /// The new file has begun: what was set aside is removed.
   void discard();
 
  private:

@@ -64,6 +64,7 @@ class TraceWriter {
   /// room.
   void drop_uncommitted();
 
+  /// Gathered, not inserted yet.
   std::int64_t rows_pending() const { return pending_; }
   std::int64_t rows_written() const { return written_; }
   /// Of what has been committed, without the indexes that `finish` builds.
@@ -90,8 +91,8 @@ class TraceWriter {
   static constexpr std::size_t kMaxKnownStrings = 1u << 20;
 
   sqlite::Database database_;
-  std::map<std::string_view, std::unique_ptr<Batch>> batches_;
-  std::deque<std::string> kept_;
+  std::map<std::string_view, std::unique_ptr<Batch>> batches_;  ///< by table
+  std::deque<std::string> kept_;                                ///< by keep(), until the next flush
   std::deque<std::string> strings_;
   std::unordered_map<std::string_view, StringId> known_strings_;
   std::uint32_t next_string_ = 0;

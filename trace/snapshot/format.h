@@ -19,24 +19,25 @@ namespace headway::trace::snapshot_detail {
 inline constexpr std::array<char, 8> kMagic = {'H', 'W', 'S', 'N', 'A', 'P', '\r', '\n'};
 /// To be raised whenever the layout of the file, of a column or of the inventory changes.
 inline constexpr std::uint32_t kVersion = 2;
+/// Reads otherwise on a machine of the other order.
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
-inline constexpr std::uint64_t kAlign = 4096;
-inline constexpr std::uint64_t kMostSections = 1u << 20;
+inline constexpr std::uint64_t kAlign = 4096;             ///< a page: columns can be mapped
+inline constexpr std::uint64_t kMostSections = 1u << 20;  ///< more is damage
 
 struct Header {
   std::array<char, 8> magic = kMagic;
   std::uint32_t version = kVersion;
   std::uint32_t byte_order = kByteOrder;
-  std::uint64_t sections = 0;
-  std::uint64_t file_bytes = 0;
+  std::uint64_t sections = 0;            ///< entries of the table behind the header
+  std::uint64_t file_bytes = 0;          ///< of the whole file: one that was cut is told by it
   std::uint32_t inventory_checksum = 0;  ///< CRC-32
   std::uint32_t checksum = 0;            ///< CRC-32 of the header, with this as 0, and the table
 };
 static_assert(sizeof(Header) == 40);
 
 struct Section {
-  std::uint64_t offset = 0;
-  std::uint64_t count = 0;
+  std::uint64_t offset = 0;  ///< in the file, a multiple of kAlign
+  std::uint64_t count = 0;   ///< elements
   std::uint64_t element_bytes = 0;
 };
 static_assert(sizeof(Section) == 24);
@@ -44,6 +45,7 @@ static_assert(sizeof(Section) == 24);
 constexpr std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlign - 1) / kAlign * kAlign;
 }
+/// CRC-32 of the bytes, going on from `before`.
 std::uint32_t checksum(std::string_view bytes, std::uint32_t before = 0);
 std::uint32_t checksum_of(const Header& header, const std::vector<Section>& table);
 

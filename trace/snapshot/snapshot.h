@@ -13,11 +13,11 @@ namespace headway::trace {
 
 /// The source file of a snapshot, and its state at that time.
 struct SnapshotKey {
-  std::string path;  ///< absolute
-  std::int64_t bytes = 0;
-  std::int64_t modified_ns = 0;
+  std::string path;              ///< absolute
+  std::int64_t bytes = 0;        ///< size of the file
+  std::int64_t modified_ns = 0;  ///< UTC
   std::uint64_t inode = 0;
-  std::uint64_t device = 0;
+  std::uint64_t device = 0;  ///< file system that the inode is of
 
   bool operator==(const SnapshotKey&) const = default;
 };

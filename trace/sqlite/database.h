@@ -17,17 +17,22 @@ namespace headway::trace::sqlite {
 /// Values always travel as parameters, never as text in the SQL.
 class Statement {
  public:
+  /// `where`: the file, for messages. Throws as step() does.
   Statement(sqlite3* db, std::string_view sql, const std::string& where);
 
   void bind(int parameter, std::int64_t value);
+  /// The text is copied.
   void bind(int parameter, std::string_view value);
   /// Advances; true when a row is there. Throws Error(kBadInput) for a corrupt file, kInternal
   /// otherwise.
   bool step();
+  /// Ready for other parameters; what is bound stays bound.
   void reset();
 
+  /// Of the row that step() found; likewise below.
   bool is_null(int column) const;
   bool is_number(int column) const;
+  /// SQLite converts: 0 for NULL and for text that is no number.
   std::int64_t int64(int column) const;
   double real(int column) const;
   /// Valid until the next step.
@@ -57,14 +62,17 @@ class Database {
   /// not readable, empty, not SQLite, truncated.
   static Database open_read_only(const std::filesystem::path& path);
 
+  /// Statements without a result. Throws as Statement::step.
   void execute(const std::string& sql);
   Statement prepare(std::string_view sql) const;
   /// The single value of a query, 0 when there is no row.
   std::int64_t int64(std::string_view sql) const;
 
+  /// Between BEGIN and COMMIT.
   bool in_transaction() const;
   /// Of rows that are stored: views and virtual tables may compute anything, without an end.
   bool has_table(std::string_view table) const;
+  /// Empty without such a table.
   std::vector<std::string> columns_of(std::string_view table) const;
 
   /// Size of the main file; 0 when it cannot be told.

@@ -22,8 +22,8 @@ struct QueryResult {
 
 /// When to stop.
 struct QueryLimits {
-  double seconds = 60;
-  std::size_t rows = SIZE_MAX;
+  double seconds = 60;                           ///< of the whole query
+  std::size_t rows = SIZE_MAX;                   ///< more are not read (QueryResult::cut)
   const std::atomic<bool>* cancelled = nullptr;  ///< looked at while the query runs; may be null
 };
 

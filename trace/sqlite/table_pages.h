@@ -15,6 +15,7 @@ namespace headway::trace::sqlite {
 /// A value as it lies in a record of the file: its serial type (SQLite's file format, 2.1) and bytes,
 /// valid while its row is visited.
 struct Cell {
+  /// 0 NULL, 1-6 integer, 7 real, 8 and 9 the integers 0 and 1, 12 and more by length.
   std::uint64_t type = 0;
   const std::uint8_t* data = nullptr;
 
@@ -23,6 +24,7 @@ struct Cell {
   bool is_real() const { return type == 7; }
   bool is_text() const { return type >= 13 && type % 2 == 1; }
 
+  /// Only where is_integer(); likewise below.
   std::int64_t integer() const;
   double real() const;
   std::string_view text() const {
@@ -64,7 +66,7 @@ class TablePages {
 
   const Database* db_ = nullptr;
   sqlite3_file* file_ = nullptr;
-  std::uint32_t root_ = 0;
+  std::uint32_t root_ = 0;  ///< page that the tree begins at, from 1
   std::uint32_t page_size_ = 0;
   std::uint32_t usable_ = 0;  ///< bytes of a page that hold the tree
   std::vector<int> slot_;     ///< by column of the table, up to the last wanted one; -1: not wanted

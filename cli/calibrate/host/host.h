@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "cli/calibrate/host/effort.h"
+#include "cli/calibrate/effort.h"
 #include "common/machine_figures.h"
 
 // One function per file of its name. Each leaves nothing behind; none throws but for want of memory.

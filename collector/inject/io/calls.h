@@ -24,6 +24,7 @@ inline bool is_on() {
   return g_process.page->mode.load(std::memory_order_relaxed) == Mode::kOn;
 }
 
+/// Counts a call on a descriptor that the table has no room for (SegmentHeader::io_not_followed).
 void count_beyond_table();
 
 /// Whether calls on this descriptor are of interest.

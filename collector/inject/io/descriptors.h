@@ -24,12 +24,14 @@ inline constexpr std::uint64_t kInMemory = 4;  ///< /dev/shm: to map it is no I/
 inline constexpr unsigned kMaxDescriptors = 1u << 16;
 extern constinit std::atomic<Descriptor> g_descriptors[kMaxDescriptors];
 
+/// Whether the table has a place for it; negative descriptors have none.
 inline bool is_tracked(int fd) {
   return static_cast<unsigned>(fd) < kMaxDescriptors;
 }
 inline DescriptorState state_of(Descriptor word) {
   return static_cast<DescriptorState>(word & kStateMask);
 }
+/// Id of the path in the definitions; 0: it has none yet.
 inline std::uint32_t path_of(Descriptor word) {
   return static_cast<std::uint32_t>(word >> 32);
 }

@@ -9,6 +9,7 @@ namespace headway::inject::io {
 
 using wire::IoFunction;
 
+/// By IoFunction; null: not looked up.
 extern constinit std::atomic<void*> g_next[wire::kIoFunctionCount];
 /// Keeps errno. What the C library does not have fails with ENOSYS when it is called.
 void* look_up(IoFunction function);

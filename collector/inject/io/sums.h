@@ -11,23 +11,23 @@ namespace headway::inject::io {
 
 /// One record.
 struct IoEvent {
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-  std::uint64_t bytes = 0;
-  std::int64_t offset = -1;
-  std::uint64_t detail = 0;
-  std::uint32_t calls = 1;
-  std::uint32_t path = 0;
+  std::uint64_t start = 0;   ///< stamp of the process's clock, of the first call
+  std::uint64_t end = 0;     ///< likewise, of the last call
+  std::uint64_t bytes = 0;   ///< moved by all calls together
+  std::int64_t offset = -1;  ///< in the file; -1: where the descriptor stood
+  std::uint64_t detail = 0;  ///< as IoDetail::detail
+  std::uint32_t calls = 1;   ///< that it stands for
+  std::uint32_t path = 0;    ///< id of the path; 0: not known
   std::int32_t fd = -1;
-  std::uint16_t error = 0;
+  std::uint16_t error = 0;  ///< errno; 0: the call succeeded
   wire::IoOp op = wire::IoOp::kRead;
   wire::IoFunction function = wire::IoFunction::k_read;
 };
 
 // A read from the page cache that moves little takes less than this, one from storage more.
 inline constexpr std::uint64_t kSlowUs = 20;
-inline constexpr std::uint64_t kMaxSumAgeUs = 10'000;
-inline constexpr std::uint32_t kSums = 4;
+inline constexpr std::uint64_t kMaxSumAgeUs = 10'000;  ///< a sum is written when it is that old
+inline constexpr std::uint32_t kSums = 4;              ///< of a thread, by descriptor and direction
 
 struct ThreadSums {
   std::uint32_t generation;  ///< as ThreadState's; another one: of the parent of a fork
@@ -41,6 +41,7 @@ extern constinit ThreadSums g_sums[wire::kMaxRings];
 /// Stamps of the process's clock in a microsecond; 0: not known yet.
 extern constinit std::atomic<std::uint64_t> g_stamps_per_us;
 
+/// From both clocks since start_rate(), to a few percent; keeps the result in g_stamps_per_us.
 std::uint64_t measure_stamps_per_us();
 /// Duration in stamps of the process's clock.
 inline std::uint64_t stamps_of_us(std::uint64_t microseconds) {
@@ -84,6 +85,7 @@ inline bool is_short(const IoEvent& event) {
 inline void add_own(std::atomic<std::uint64_t>& counter, std::uint64_t n) {
   counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 }
+/// Counts what is in a sum but in no record yet, where it survives the death of the process.
 inline void add_pending(ThreadState& thread, wire::IoOp op, std::uint64_t calls,
                         std::uint64_t bytes) {
   wire::RingControl& control = thread.ring.control();

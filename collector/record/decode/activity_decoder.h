@@ -11,13 +11,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "collector/record/clock.h"
-#include "collector/record/counter_table.h"
 #include "collector/record/decode/definitions.h"
-#include "collector/record/gpu_series.h"
-#include "collector/record/process_table.h"
+#include "collector/record/messages/clock.h"
+#include "collector/record/messages/gpu_series.h"
+#include "collector/record/messages/segment_reader.h"
+#include "collector/record/rows/counter_table.h"
+#include "collector/record/rows/process_table.h"
 #include "collector/record/scope/scope.h"
-#include "collector/record/segment_reader.h"
 #include "collector/wire/activity.h"
 
 namespace headway::record {
@@ -26,6 +26,7 @@ namespace headway::record {
 /// same ordinal (CUDA_VISIBLE_DEVICES) do not mix them up.
 class GpuNumbers {
  public:
+  /// The number of a GPU, from 0 on in the order in which they are first named.
   std::int64_t of(std::string_view uuid);
   /// True the first time: somebody has to say what GPU it is.
   bool is_first_description(std::int64_t number) { return described_.insert(number).second; }
@@ -67,14 +68,17 @@ class ActivityDecoder {
   std::int64_t events() const { return events_; }
 
  private:
+  /// A kernel's name as three texts of the trace.
   struct Name {
-    std::uint64_t address = 0;
+    std::uint64_t address = 0;  ///< in the process; 0: none has been looked up
     trace::StringId demangled;
     trace::StringId base;
     trace::StringId mangled;
   };
 
+  /// `partial`: the process died in the middle; the first record that is zero ends it.
   void read_buffer(std::span<const std::byte> bytes, bool partial);
+  /// One record; kinds that Headway does not read are skipped.
   void read_record(wire::ActivityKind kind, std::span<const std::byte> record);
   void write(const wire::activity::Api& record, bool driver);
   void write(const wire::activity::Kernel& record);
@@ -99,9 +103,11 @@ class ActivityDecoder {
   bool set_times(Row& row, std::uint64_t start, std::uint64_t end, std::uint32_t launch = 0);
   /// A single time; nullopt (and counted) when CUPTI had none.
   std::optional<std::int64_t> time_of(std::uint64_t stamp);
+  /// And makes the thread known to the process table.
   std::int64_t global_tid(std::uint32_t tid);
   trace::StringId call_name(bool driver, std::uint32_t cbid);
   const Name& kernel_name(std::uint64_t address);
+  /// CUDA's ordinal; 0 for a context that was never described.
   std::int32_t device_of(std::uint32_t context) const;
 
   std::int32_t pid_;
@@ -112,10 +118,10 @@ class ActivityDecoder {
   const TimeAxis& axis_;
   TraceSink& sink_;
   Scope& scope_;
-  std::array<std::uint16_t, wire::kActivityKinds> strides_{};
-  std::unordered_map<std::uint64_t, Name> names_;
-  std::unordered_map<std::uint64_t, trace::StringId> calls_;
-  std::unordered_map<std::uint32_t, std::int32_t> devices_;          ///< by context
+  std::array<std::uint16_t, wire::kActivityKinds> strides_{};  ///< by kind, as the process says
+  std::unordered_map<std::uint64_t, Name> names_;              ///< by the address in the process
+  std::unordered_map<std::uint64_t, trace::StringId> calls_;   ///< by wire::callback_id
+  std::unordered_map<std::uint32_t, std::int32_t> devices_;    ///< by context
   std::unordered_map<std::uint32_t, std::int64_t> gpu_of_device_;    ///< numbers of the trace
   std::unordered_map<std::uint32_t, std::uint32_t> stream_context_;  ///< by stream
   /// When each device last told of what, by its number and the kind of environment.

@@ -7,7 +7,7 @@
 #include <span>
 #include <variant>
 
-#include "collector/record/trace_sink.h"
+#include "collector/record/rows/trace_sink.h"
 #include "trace/payload.h"
 #include "trace/tables/device_call.h"
 #include "trace/tables/device_op.h"
@@ -42,6 +42,7 @@ class Convention {
 
  private:
   using Field = trace::PayloadField;
+  /// Where the fields of each schema lie; one that a program left out reads as absent.
   struct Range {
     Field kind, phase, op, batch, step, bytes, flops, sequence;
   };

@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "collector/record/counter_table.h"
 #include "collector/record/decode/definitions.h"
 #include "collector/record/decode/record_view.h"
+#include "collector/record/rows/counter_table.h"
 #include "common/time.h"
 
 namespace headway::record {
@@ -25,7 +25,7 @@ class CounterRows {
  private:
   struct Member {
     trace::PayloadField field;
-    std::int64_t series = 0;
+    std::int64_t series = 0;  ///< number in CounterTable
   };
   struct Counter {
     std::int64_t series = 0;      ///< of a number

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collector/record/decode/conventions.h"
-#include "collector/record/trace_sink.h"
+#include "collector/record/rows/trace_sink.h"
 #include "collector/wire/definition.h"
 
 namespace headway::record {
@@ -19,6 +19,7 @@ namespace headway::record {
 /// the default domain.
 class DomainNumbers {
  public:
+  /// The same name always gives the same number; a new one the next.
   std::int64_t of(std::string_view name);
 
  private:
@@ -28,7 +29,7 @@ class DomainNumbers {
 /// A payload schema that a process registered.
 struct KnownSchema {
   trace::PayloadSchema schema;
-  std::optional<Convention> convention;
+  std::optional<Convention> convention;  ///< none: its payloads become JSON
 };
 
 /// A counter that a process registered.
@@ -53,6 +54,7 @@ class Definitions {
   bool has_domain(std::uint16_t domain) const {
     return domain == 0 || domain_numbers_.contains(domain);
   }
+  /// In the numbers of the trace.
   std::int64_t domain_number(std::uint16_t domain) const;
   /// Empty for the default domain and for one that is not known.
   std::string_view domain_name(std::uint16_t domain) const {
@@ -61,6 +63,7 @@ class Definitions {
   }
   /// Nullopt when nothing was registered under that id.
   std::optional<trace::StringId> string(std::uint32_t id) const;
+  /// Null when nothing was registered under that id; valid as long as this object. The same below.
   const std::string* string_text(std::uint32_t id) const;
   const KnownSchema* schema(std::uint16_t domain, std::uint64_t id) const;
   const trace::PayloadEnum* enumeration(std::uint16_t domain, std::uint64_t id) const;

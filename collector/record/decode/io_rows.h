@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "collector/record/decode/definitions.h"
-#include "collector/record/segment_reader.h"
-#include "collector/record/trace_sink.h"
+#include "collector/record/messages/segment_reader.h"
+#include "collector/record/rows/trace_sink.h"
 #include "collector/wire/io.h"
 #include "collector/wire/record.h"
 #include "common/time.h"
@@ -25,6 +25,7 @@ class IoRows {
            std::int64_t global_tid);
   /// What was summed and in no record yet when the image ended: bytes and calls without a file.
   void add_pending(const SegmentCounters& counters, TimeNs now);
+  /// Calls on files so far, those in sums included.
   std::int64_t calls() const { return calls_; }
 
  private:

@@ -13,12 +13,12 @@ namespace headway::record {
 /// A record with its parts found; views into the bytes it was read from.
 struct RecordView {
   wire::Record record;
-  std::string_view text;  ///< with kTextInline
-  std::uint32_t category = 0;
+  std::string_view text;       ///< with kTextInline
+  std::uint32_t category = 0;  ///< NVTX's, also where it did not fit the record
   wire::PayloadKind payload_kind = wire::PayloadKind::kNone;
-  std::uint64_t payload = 0;
-  std::span<const std::byte> blobs;
-  std::span<const std::byte> rest;  ///< what follows the text
+  std::uint64_t payload = 0;         ///< read by `payload_kind`
+  std::span<const std::byte> blobs;  ///< with kBlobs; for_each_blob takes them apart
+  std::span<const std::byte> rest;   ///< what follows the text
 };
 
 /// Takes the next record off `rest`; nullopt when the bytes are no record. Any content is safe.

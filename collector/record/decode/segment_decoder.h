@@ -7,15 +7,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collector/record/clock.h"
 #include "collector/record/decode/activity_decoder.h"
 #include "collector/record/decode/counter_rows.h"
 #include "collector/record/decode/definitions.h"
 #include "collector/record/decode/io_rows.h"
+#include "collector/record/decode/range_watch.h"
 #include "collector/record/decode/record_view.h"
-#include "collector/record/process_table.h"
-#include "collector/record/scope/range_watch.h"
-#include "collector/record/segment_reader.h"
+#include "collector/record/messages/clock.h"
+#include "collector/record/messages/segment_reader.h"
+#include "collector/record/rows/process_table.h"
 #include "trace/tables/nvtx_events.h"
 
 namespace headway::record {
@@ -75,12 +75,14 @@ class SegmentDecoder {
     std::int64_t records = 0;                                ///< of this thread
     std::map<std::uint16_t, std::vector<OpenRange>> stacks;  ///< by domain
   };
+  /// What an end/start range's end says before its start is known.
   struct EarlyEnd {
-    std::int64_t end = 0;
+    std::int64_t end = 0;  ///< ns of the trace
     std::int64_t global_tid = 0;
     Json json;
   };
 
+  /// False when a record is damaged; those before it were written.
   bool read_ring(Ring& ring, std::span<const std::byte> bytes);
   bool read_record(Ring& ring, const RecordView& view, TimeNs time);
   /// False when no clock that was handed out can say this.
@@ -88,6 +90,7 @@ class SegmentDecoder {
   void begin_thread(Ring& ring, std::int32_t tid);
   void end_thread(Ring& ring);
 
+  /// Begins a range; nothing is written before it ends.
   OpenRange open(const Ring& ring, const RecordView& view, TimeNs time, std::int32_t event_type);
   /// Of a range or mark that is kept.
   void count_cut(const RecordView& view);
@@ -98,6 +101,7 @@ class SegmentDecoder {
   bool pop(Ring& ring, const RecordView& view, TimeNs time);
   void mark(const Ring& ring, const RecordView& view, TimeNs time);
   void end_range(const Ring& ring, const RecordView& view, TimeNs time);
+  /// `end`: ns of the trace; none: it never ended.
   void write(OpenRange& range, std::optional<std::int64_t> end);
   bool io(const Ring& ring, const RecordView& view, TimeNs time);
   std::int64_t global_tid(const Ring& ring) const { return global_pid(pid_) | ring.tid; }
@@ -117,7 +121,7 @@ class SegmentDecoder {
   std::unordered_map<std::uint64_t, OpenRange> ranges_;  ///< start/end, by range id
   /// Ends that were drained before their starts, which lie in another thread's ring.
   std::unordered_map<std::uint64_t, EarlyEnd> early_ends_;
-  std::int64_t events_ = 0;
+  std::int64_t events_ = 0;  ///< rows of ranges and marks written so far
   std::int64_t busiest_ = 0;
 };
 

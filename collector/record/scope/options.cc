@@ -7,8 +7,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "collector/record/summary.h"
 #include "common/error.h"
+#include "common/shell_word.h"
 #include "common/text.h"
 
 namespace headway::record {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "collector/record/trace_sink.h"
+#include "collector/record/rows/trace_sink.h"
 #include "common/counted.h"
 #include "trace/meta_keys.h"
 

@@ -46,6 +46,7 @@ class Scope {
   /// A step has begun; true when it is wanted.
   bool step_begins(std::int32_t pid, std::int64_t number);
   void step_ended(std::int32_t pid, std::int64_t number, TimeNs time);
+  /// By the steps that were chosen; every step where none were.
   bool wants_step(std::int64_t number) const;
   void image_ended(std::int32_t pid, TimeNs time);
 
@@ -53,6 +54,7 @@ class Scope {
   void begin_at(TimeNs time) { begin_ = std::max(begin_, time); }
   /// Recording ends here, for the reason that is given.
   void end_at(TimeNs time, std::string_view reason);
+  /// A process that wanted to be recorded and was not.
   void left_out_process() { ++processes_left_out_; }
   /// Some process records CUDA.
   void cuda_is_on() { cuda_ = true; }
@@ -71,6 +73,7 @@ class Scope {
   void describe(TraceSink& sink, TimeNs now, const std::string& typed) const;
 
  private:
+  /// A stretch of one process's time that is wanted.
   struct Window {
     TimeNs begin;
     TimeNs end = TimeNs::max();
@@ -111,8 +114,8 @@ class Scope {
   ScopeOptions options_;
   TimeNs begin_;
   TimeNs end_ = TimeNs::max();
-  std::string end_reason_;
-  std::map<std::int32_t, Process> processes_;
+  std::string end_reason_;                     ///< as text() says it; empty: the program ended
+  std::map<std::int32_t, Process> processes_;  ///< by pid
   bool cuda_ = false;
   std::int64_t left_out_ = 0;
   std::int64_t processes_left_out_ = 0;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "collector/record/gpu_series.h"
-#include "collector/record/messages.h"
+#include "collector/record/messages/gpu_series.h"
+#include "collector/record/messages/messages.h"
 #include "collector/record/system/nvml.h"
 #include "collector/record/system/rate.h"
 
@@ -31,11 +31,11 @@ class GpuSampler {
   struct Gpu {
     Nvml::Device device = nullptr;
     std::string uuid;
-    bool has_gpm = false;
-    void* gpm[2] = {};  ///< the sample before and this one
-    bool gpm_filled = false;
+    bool has_gpm = false;     ///< counters of the device itself (Hopper and newer)
+    void* gpm[2] = {};        ///< the sample before and this one
+    bool gpm_filled = false;  ///< `gpm[0]` holds a sample
     Rate nvlink_received, nvlink_sent;
-    std::int64_t next_pcie_ns = 0;
+    std::int64_t next_pcie_ns = 0;  ///< PCIe takes NVML 20 ms an answer: asked more seldom
   };
   void open();
   void sample(std::int64_t monotonic_ns, std::vector<Sample>& samples);

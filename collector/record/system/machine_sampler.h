@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/record/messages.h"
+#include "collector/record/messages/messages.h"
 #include "collector/record/system/proc_files.h"
 #include "collector/record/system/rate.h"
 
@@ -24,13 +24,13 @@ class MachineSampler {
  private:
   /// Busy share from a line of /proc/stat.
   struct Cpu {
-    std::string name;  ///< of the series
-    std::int64_t busy = 0;
-    std::int64_t total = 0;
+    std::string name;        ///< of the series
+    std::int64_t busy = 0;   ///< ticks, as of the last sample
+    std::int64_t total = 0;  ///< likewise
   };
   struct Pressure {
-    const char* key;  ///< the line of the file that counts
-    const char* name;
+    const char* key;   ///< the line of the file that counts
+    const char* name;  ///< of the series
     const char* description;
     ProcFile file;
     Rate rate = {};

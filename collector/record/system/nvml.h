@@ -24,12 +24,12 @@ class Nvml {
     unsigned long long used;
   };
   struct FieldValue {
-    unsigned field;
+    unsigned field;  ///< NVML_FI_*, set by the caller
     unsigned scope;
-    long long timestamp;
+    long long timestamp;  ///< us of CLOCK_REALTIME
     long long latency_us;
     int value_type;  ///< 0 double, 1 unsigned, 2 unsigned long, 3 unsigned long long
-    int result;
+    int result;      ///< kSuccess, or why this field has no value
     std::uint64_t value;
   };
   static_assert(sizeof(FieldValue) == 40);
@@ -38,17 +38,17 @@ class Nvml {
     unsigned supported;
   };
   struct GpmMetric {
-    unsigned id;
-    int result;
+    unsigned id;  ///< NVML_GPM_METRIC_*, set by the caller
+    int result;   ///< kSuccess, or why there is no value
     double value;
     const char* names[3];
   };
   static_assert(sizeof(GpmMetric) == 40);
   struct GpmMetrics {
     unsigned version;
-    unsigned count;
-    void* first;
-    void* second;
+    unsigned count;  ///< of `metrics`
+    void* first;     ///< sample before
+    void* second;    ///< sample after: metrics are means between the two
     /// NVML's own has one for every metric that it knows; it reads and writes `count` of them.
     GpmMetric metrics[16];
   };

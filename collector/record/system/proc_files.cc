@@ -10,7 +10,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "collector/record/launched_rank.h"
+#include "collector/record/environment/launched_rank.h"
 #include "collector/wire/hello.h"
 
 namespace headway::record {

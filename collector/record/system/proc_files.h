@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/record/file_descriptor.h"
-#include "collector/record/launched_rank.h"
+#include "collector/record/environment/launched_rank.h"
+#include "collector/record/messages/file_descriptor.h"
 
 /// What /proc says, as far as the recorder needs it. A process may vanish at any moment: that is an
 /// empty answer, never an error.

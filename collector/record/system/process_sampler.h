@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/record/messages.h"
+#include "collector/record/messages/messages.h"
 #include "collector/record/system/proc_files.h"
 #include "collector/record/system/rate.h"
 
@@ -22,8 +22,8 @@ class ProcessSampler {
 
  private:
   pid_t pid_;
-  clockid_t cpu_clock_ = 0;
-  bool has_cpu_clock_;
+  clockid_t cpu_clock_ = 0;  ///< of the process, which costs less than reading /proc
+  bool has_cpu_clock_;       ///< false: the system does not let us read it
   ProcFile memory_;
   ProcFile io_;
   Rate cpu_, read_bytes_, write_bytes_, read_chars_, write_chars_;

@@ -10,6 +10,7 @@ namespace headway::record {
 /// begun anew, gives none.
 class Rate {
  public:
+  /// The rate since the last call; time and sum in ns and in whatever is counted.
   std::optional<double> next(std::int64_t time_ns, std::int64_t sum) {
     bool usable = known_ && time_ns > time_ns_ && sum >= sum_;
     double rate =

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "collector/record/messages.h"
+#include "collector/record/messages/messages.h"
 #include "collector/record/system/machine_sampler.h"
 #include "collector/record/system/process_sampler.h"
 
@@ -25,6 +25,7 @@ class Sampler {
   void finish() { finishing_ = true; }
 
  private:
+  /// Looks for processes that are new below this one, when any process was made.
   void discover();
   void describe(pid_t pid, std::string& command_line);
   void sample();
@@ -40,6 +41,7 @@ class Sampler {
   MachineSampler machine_;
   std::map<pid_t, Known> processes_;
   ProcFile load_{"/proc/loadavg"};
+  /// Newest of the machine, from /proc/loadavg: unchanged, no process was made since.
   std::int64_t last_pid_made_ = -1;
   std::int64_t sampled_ns_ = 0;
   std::string buffer_;

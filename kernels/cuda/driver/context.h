@@ -23,6 +23,7 @@ class Context {
   /// The same, where the calling thread has not done so before: costs a comparison.
   void make_current_once() const;
   std::string name() const;
+  /// Asks the driver each time.
   int attribute(CUdevice_attribute which) const;
   int multiprocessors() const { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT); }
   /// 10 · major + minor: 90 for an H200.
@@ -30,6 +31,7 @@ class Context {
     return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   }
+  /// Of the device now, for all processes together.
   std::size_t free_bytes() const;
 
  private:

@@ -31,14 +31,16 @@ enum class Preference : int {
 };
 inline constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // NVIDIA's advice for Hopper
 
+/// Opaque: what cuBLASLt's heuristics gave, handed back to it.
 struct Algorithm {
   std::uint64_t data[8];
 };
+/// One answer of the heuristics, best first.
 struct Heuristic {
   Algorithm algorithm;
-  std::size_t workspace_bytes;
-  int status;
-  float waves;
+  std::size_t workspace_bytes;  ///< that the algorithm needs
+  int status;                   ///< 0: it can be used
+  float waves;                  ///< of blocks that the GPU runs one after the other
   int reserved[4];
 };
 

@@ -66,15 +66,15 @@ struct GraphFunctions {
   decltype(&::cuGraphLaunch) launch = nullptr;
   decltype(&::cuGraphExecDestroy) destroy_executable = nullptr;
   decltype(&::cuGraphDestroy) destroy = nullptr;
-  bool complete = false;
+  bool complete = false;  ///< all were found: CUDA graphs can be used
 };
 
 struct Driver {
 #define HEADWAY_DECLARE(name) decltype(&::name) name##_ = nullptr;
   HEADWAY_DRIVER_FUNCTIONS(HEADWAY_DECLARE)
 #undef HEADWAY_DECLARE
-  GraphFunctions graphs;
-  int version = 0;  ///< 13000: CUDA 13.0
+  GraphFunctions graphs;  ///< null where the driver is too old
+  int version = 0;        ///< 13000: CUDA 13.0
 
   /// Throws Error(kInternal) naming the call and the driver's error.
   void check(CUresult result, const char* call) const;

@@ -15,6 +15,7 @@ class DeviceMemory {
   ~DeviceMemory() { driver_.cuMemFree_(address_); }
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
+  /// A multiple of 256.
   CUdeviceptr address() const { return address_; }
 
  private:

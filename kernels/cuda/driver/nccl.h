@@ -13,15 +13,16 @@ namespace headway::cuda {
 /// NCCL's interface as nccl.h declares it (version 2.14 and newer), as far as Headway uses it; tests compare it with that header.
 namespace nccl {
 struct Communicator;
+/// Made by one rank, and given to all before init_rank.
 struct UniqueId {
   char bytes[128];
 };
 /// What came with 2.14, for communicators whose calls do not wait. Newer libraries take it by its size.
 struct Config {
   std::size_t size = sizeof(Config);
-  unsigned magic = 0xcafebeef;
+  unsigned magic = 0xcafebeef;  ///< by which NCCL knows that it was filled in
   unsigned version = 21400;
-  int blocking = 0;
+  int blocking = 0;  ///< 0: calls return kInProgress instead of waiting
 };
 enum Result : int { kSuccess = 0, kInProgress = 7 };
 enum DataType : int { kUint8 = 1, kFloat16 = 6, kFloat32 = 7 };
@@ -42,6 +43,7 @@ class Nccl {
   int (*destroy)(nccl::Communicator*) = nullptr;
   int (*all_reduce)(const void*, void*, std::size_t, int type, int operation, nccl::Communicator*,
                     CUstream) = nullptr;
+  /// `each`: values that a rank gets.
   int (*reduce_scatter)(const void*, void*, std::size_t each, int type, int operation,
                         nccl::Communicator*, CUstream) = nullptr;
   int (*all_gather)(const void*, void*, std::size_t each, int type, nccl::Communicator*,

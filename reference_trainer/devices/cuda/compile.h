@@ -57,6 +57,7 @@ class CudaGraph final : public CompiledGraph {
   const Shape& shape(ValueId id) const { return graph_.value(id).shape; }
   /// Driver, context, kernels and libraries (cuda_device.h).
   CudaDevice& device() const { return device_; }
+  /// Of the GPU, for launchers.
   const kernels::cuda::Limits& limits() const;
   int slots() const { return options_.input_slots; }
 
@@ -91,6 +92,7 @@ class CudaGraph final : public CompiledGraph {
   /// Fails (usage error): the device cannot do this node, `why`; names the op and a device that can.
   [[noreturn]] void refuse(NodeId node, const std::string& why) const;
 
+  /// Address of a value in a slot, when memory is bound.
   template <class T = void>
   T* address(ValueId value, int slot = 0) const {
     return static_cast<T*>(memory(value, slot).address);
@@ -110,6 +112,7 @@ class CudaGraph final : public CompiledGraph {
 
  private:
   friend class Operand;
+  /// A result that a cast takes to where the value lies, after the node's kernels.
   struct CastAfter {
     ValueId value;
     Operand from;
@@ -117,7 +120,9 @@ class CudaGraph final : public CompiledGraph {
   };
 
   void skip_tf32_rounding();
+  /// Number format of every value, before ops are added.
   void choose_formats();
+  /// Outputs that stay FP32 in every precision: statistics of normalisation and attention, gradients of embeddings.
   static bool keeps_fp32(const OpDefinition& op, std::size_t output);
   bool lies_turned(ValueId value) const;
   void check_round_trip(NodeId node) const;
@@ -127,9 +132,13 @@ class CudaGraph final : public CompiledGraph {
   void add_cast(NodeId node, NumberFormat from_format, Operand from, NumberFormat to_format,
                 Operand to, std::int64_t count);
   Kernel::Tag tag(NodeId node, const std::string& part, std::optional<Work> work) const;
+  /// Memory of all values; then every `when_bound` runs.
   void allocate();
+  /// Activations share memory by the times in which they are needed.
   void allocate_planned();
+  /// Parameters and state, which outlive a step.
   void allocate_persistent(ValueId id);
+  /// Bytes that the value takes under the raw allocator.
   std::int64_t step_size(ValueId value) const;
   void bind(NodeId node);
   void bind_again(NodeId node);
@@ -138,9 +147,9 @@ class CudaGraph final : public CompiledGraph {
   CudaDevice& device_;
   Graph graph_;
   CompileOptions options_;
-  const CudaGraph* shared_;  // parameters and state of the same names are its
-  std::vector<NumberFormat> formats_;
-  std::vector<bool> tf32_;
+  const CudaGraph* shared_;            // parameters and state of the same names are its
+  std::vector<NumberFormat> formats_;  ///< by value
+  std::vector<bool> tf32_;             ///< by node
   std::vector<std::vector<std::unique_ptr<Kernel>>> kernels_;
   std::vector<CastAfter> casts_after_;                          // of the node that is being added
   std::vector<std::vector<std::function<void()>>> when_bound_;  // by node

@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "kernels/cuda/cudnn/library.h"
 #include "kernels/cuda/driver/cublas_lt.h"
-#include "kernels/cuda/stream_op.h"
+#include "kernels/stream_op/launch.h"
 #include "reference_trainer/devices/cuda/compile.h"
 #include "reference_trainer/devices/cuda/joined.h"
 

@@ -20,6 +20,7 @@ class CudaKernel : public Kernel {
  public:
   using Send = std::function<void(CUstream, const LaunchArguments&)>;
   explicit CudaKernel(Tag tag, Send send = {}) : Kernel(std::move(tag)), send_(std::move(send)) {}
+  /// Queues its launches on the stream, in order.
   virtual void send(CUstream stream, const LaunchArguments& arguments) const {
     send_(stream, arguments);
   }

@@ -21,6 +21,7 @@ class JoinedKernel final : public CudaKernel {
   void send(CUstream stream, const LaunchArguments& arguments) const override;
 
  private:
+  /// A kernel with arguments that differ from step to step, and its nodes in the graph.
   struct Varying {
     const LaunchesKernel* kernel;
     std::vector<CUgraphNode> nodes;  ///< one per launch

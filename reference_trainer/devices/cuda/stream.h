@@ -26,7 +26,9 @@ class CudaStream {
   CUstream get() const { return stream_; }
   /// A point after all work queued so far; the first is 1.
   std::uint64_t record();
+  /// Does not block; remembers what has passed.
   bool done(std::uint64_t point);
+  /// Blocks the calling thread; by the second, until nothing is queued.
   void synchronize(std::uint64_t point);
   /// `other` goes on only after the point.
   void hold(CUstream other, std::uint64_t point);

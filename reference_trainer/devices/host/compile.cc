@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/error.h"
+#include "kernels/cast/op.h"
 #include "reference_trainer/devices/host/host_device.h"
 #include "reference_trainer/ops/op.h"
 #include "reference_trainer/passes/plan_memory.h"

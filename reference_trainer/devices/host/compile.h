@@ -34,15 +34,18 @@ class HostGraph final : public CompiledGraph {
 
   /// The layout of a value: dense NHWC (or row-major) unless an op has set another.
   dnnl::memory::desc layout(ValueId value) const;
+  /// An op has set one.
   bool has_layout(ValueId value) const;
   /// Fixes the layout of a parameter and of all values like it.
   void set_layout(ValueId value, const dnnl::memory::desc& layout);
   /// Asks for at least `bytes` of scratch memory for the node that is being added; kernels of one node share it.
   void need_scratch(std::size_t bytes);
+  /// Of the node that runs; null before memory is bound.
   void* scratch() const { return scratch_address_; }
   /// Adds a kernel to a node. `part` tells apart several kernels of one node.
   void add_kernel(NodeId node, HostKernel::Body body, const std::string& part = {},
                   std::optional<Work> work = {});
+  /// Runs once, when the graph's memory is there: makes what holds addresses.
   void when_bound(std::function<void()> action) { when_bound_.push_back(std::move(action)); }
 
   template <class T = float>
@@ -65,6 +68,7 @@ class HostGraph final : public CompiledGraph {
  private:
   std::int64_t bytes_of(ValueId value) const;
   HostKernel::Body rounding(const Node& node, HostKernel::Body body);
+  /// Values of a graph that share parameters with another one lie as there.
   void share_layouts();
   void add_ops();
   void allocate();

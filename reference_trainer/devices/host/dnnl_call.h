@@ -35,6 +35,7 @@ class DnnlCall {
     lent_.push_back({argument, layout, address});
   }
 
+  /// With the operands of that input slot. Throws what oneDNN throws.
   void run(int slot) const;
 
   /// Attributes that every primitive is made with: scratch memory is the graph's, because oneDNN's
@@ -45,8 +46,8 @@ class DnnlCall {
   struct Reorder {
     int argument;
     ValueId value;
-    dnnl::memory::desc other;
-    dnnl::memory plain;
+    dnnl::memory::desc other;  ///< the layout that the primitive wants or makes
+    dnnl::memory plain;        ///< as the value lies
     dnnl::memory reordered;
     dnnl::reorder primitive;
   };

@@ -75,6 +75,7 @@ class HostDevice final : public Device {
 
   HostStream& stream(StreamId id) const { return *streams_[id.value]; }
   conventions::DeviceCallPayload call(conventions::DeviceCallKind kind, StreamId on) const;
+  /// What a launch of the kernel would put into the queue.
   RecordedKernel recorded(StreamId on, const Kernel& kernel) const;
   void launch_recorded(StreamId on, const RecordedKernels& recorded,
                        const LaunchArguments& arguments);

@@ -51,10 +51,11 @@ class RecordedKernels final : public Kernel {
   std::vector<RecordedKernel> kernels_;
 };
 
+/// One launch.
 struct KernelTask {
   const HostKernel* kernel;
   LaunchArguments arguments;
-  std::chrono::nanoseconds at_least;
+  std::chrono::nanoseconds at_least;  ///< see RecordedKernel
 };
 /// Takes one place of the queue; each kernel is an op of its own.
 struct RecordedTask {
@@ -62,6 +63,7 @@ struct RecordedTask {
   LaunchArguments arguments;
   std::uint64_t correlation;
 };
+/// One copy between host and "device" memory.
 struct CopyTask {
   void* to;
   const void* from;
@@ -116,9 +118,11 @@ class HostStream {
   std::uint64_t submit(HostTask task);
   /// Sequence number of the last submitted task.
   std::uint64_t submitted() const { return submitted_.load(std::memory_order_acquire); }
+  /// Does not block.
   bool completed(std::uint64_t sequence) const {
     return completed_.load(std::memory_order_seq_cst) >= sequence;
   }
+  /// Blocks until that task is done or skipped.
   void wait_for(std::uint64_t sequence);
 
  private:
@@ -137,7 +141,7 @@ class HostStream {
   const std::string name_;
   StickyError& error_;
   const bool spin_;
-  std::vector<HostTask> ring_{kDepth};
+  std::vector<HostTask> ring_{kDepth};  ///< task n lies at n modulo kDepth
   std::mutex mutex_;
   std::condition_variable work_;      ///< the thread waits for work
   std::condition_variable progress_;  ///< others wait for completions or room

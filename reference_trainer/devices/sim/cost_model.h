@@ -33,8 +33,8 @@ class CostModel {
             double link_bytes_per_s, double clock = 1);
 
   struct KernelCost {
-    std::int64_t ns = 0;
-    std::int32_t blocks = 1;
+    std::int64_t ns = 0;      ///< alone on the device
+    std::int32_t blocks = 1;  ///< of the grid
     std::int32_t block_threads = 256;
     MathUnit unit = MathUnit::kGeneral;
     double occupancy = 0;  ///< of the device, alone, 0..1
@@ -43,6 +43,7 @@ class CostModel {
   /// `divided`: the share of the bytes that grows with the blocks. `access_bytes`: what a product on matrix units can read at once.
   KernelCost kernel(const Kernel::Tag& tag, double divided = 1, int access_bytes = 16,
                     SplitSums split = {}) const;
+  /// `host_side`: pinned or pageable memory at the host's end.
   std::int64_t copy_ns(std::int64_t bytes, MemoryKind host_side) const;
 
   const SimulatedGpu& gpu() const { return gpu_; }
@@ -54,9 +55,9 @@ class CostModel {
 
   SimulatedGpu gpu_;
   DrawnWorld world_;
-  double clock_;
-  double memory_rate_;
-  double pinned_rate_;
+  double clock_;        ///< of the multiprocessors, as a share of their highest
+  double memory_rate_;  ///< bytes per second
+  double pinned_rate_;  ///< likewise
   double pageable_rate_;
 };
 

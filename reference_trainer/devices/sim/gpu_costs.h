@@ -29,7 +29,7 @@ struct GpuCosts {
   double matrix_share;        ///< of the peak that a large GEMM or convolution reaches
   double memory_share;        ///< of the bandwidth that a large streaming kernel reaches
   double collective_share;    ///< of one direction of the GPU link that an allreduce reaches
-  std::string_view source;
+  std::string_view source;    ///< where the figures are from
 };
 
 std::span<const GpuCosts> gpu_costs();
@@ -50,10 +50,10 @@ double boost_clock_hz(std::string_view model);
 /// CUDA graphs: host time to make one executable and to launch it, and what lies between two of its kernels, as a share of
 /// what lies between two launches on a stream.
 struct GraphCosts {
-  double instantiate_node_ns;
-  double launch_ns;
-  double launch_node_ns;
-  double gap_share;
+  double instantiate_node_ns;  ///< per node, once
+  double launch_ns;            ///< of the call, whatever the graph
+  double launch_node_ns;       ///< per node, each launch
+  double gap_share;            ///< 0..1
   std::string_view source;
 };
 const GraphCosts& graph_costs(const GpuModel& gpu);

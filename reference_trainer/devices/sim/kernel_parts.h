@@ -8,6 +8,7 @@
 
 namespace headway::trainer::sim {
 
+/// One of the kernels that a node runs as.
 struct KernelPart {
   std::string_view name;  ///< in the kernel's name; empty: the op is one kernel
   Work work;              ///< of FP32 operands

@@ -32,7 +32,7 @@ struct Call {
 };
 
 struct Op {
-  std::int64_t start = 0;
+  std::int64_t start = 0;  ///< on the device
   std::int64_t end = 0;
   std::int64_t last_arrival = 0;  ///< collectives: of all members; 0 for other ops
   std::int64_t bytes = 0;
@@ -46,8 +46,8 @@ struct Op {
   std::int64_t op = conventions::kAbsent;
   std::int64_t batch = conventions::kAbsent;
   nvtx::Name name = nullptr;
-  StreamId stream;
-  std::int32_t blocks = 0;
+  StreamId stream;          ///< that it ran on
+  std::int32_t blocks = 0;  ///< of the grid; 0: no kernel
   std::int32_t block_threads = 0;
   std::int32_t collective = -1;  ///< index into Recording::collectives
   DeviceOpKind kind = DeviceOpKind::kKernel;
@@ -63,13 +63,13 @@ struct Op {
 
 struct CollectiveRecord {
   std::string communicator;
-  std::string kind;   ///< "allreduce"
-  std::string dtype;  ///< "f32"
-  std::int64_t bytes = 0;
-  std::int64_t sequence = 0;
-  int ranks = 0;
-  std::size_t range = 0;  ///< index into Recording::ranges of the host's range around it
-  int peer = -1;          ///< of a message: the rank at its other end
+  std::string kind;           ///< "allreduce"
+  std::string dtype;          ///< "f32"
+  std::int64_t bytes = 0;     ///< the full message
+  std::int64_t sequence = 0;  ///< in its communicator, from 0
+  int ranks = 0;              ///< of the communicator
+  std::size_t range = 0;      ///< index into Recording::ranges of the host's range around it
+  int peer = -1;              ///< of a message: the rank at its other end
 };
 
 /// An NVTX range of the training thread (worker -1) or of a loader worker.
@@ -111,21 +111,21 @@ struct Edge {
   EdgeKind kind = EdgeKind::kStream;
   std::uint64_t from = 0;
   std::uint64_t to = 0;
-  std::int64_t lag = 0;
+  std::int64_t lag = 0;    ///< ns
   std::int32_t rank = -1;  ///< of `from`, where it is another rank's
 };
 
 struct Recording {
   int rank = 0;
-  std::vector<std::string> streams;
-  int workers = 0;
+  std::vector<std::string> streams;  ///< names, by StreamId
+  int workers = 0;                   ///< of the loader; 0: the training thread makes batches
   std::vector<Call> calls;
   std::vector<Op> ops;  ///< by the order in which their times became known; sort by start to read
   std::vector<CollectiveRecord> collectives;
   std::vector<RangeRecord> ranges;
   std::vector<FileRecord> files;
   std::vector<conventions::GraphOpPayload> graph;
-  std::vector<Edge> edges;
+  std::vector<Edge> edges;        ///< empty unless they were asked for
   std::int64_t end = 0;           ///< of the run
   std::int64_t memory_bytes = 0;  ///< the most device memory that the rank ever held
 };

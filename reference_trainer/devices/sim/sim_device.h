@@ -22,21 +22,22 @@ struct SimOptions {
   double link_bytes_per_s = 0;        ///< of pinned copies; likewise
   double clock = 1;                   ///< of the multiprocessors, as a share of their highest
   double jitter = 0;                  ///< durations vary by this share at most, evenly
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;             ///< of the jitter
   int rank = 0;
   bool split_products = false;  ///< sums of matrix products, where blocks would have no work
-  bool record_events = true;
-  bool record_edges = false;
+  bool record_events = true;    ///< fill Recording::calls, ops, ranges
+  bool record_edges = false;    ///< fill Recording::edges
 };
 
+/// What a rank puts into its stream for a collective or a message.
 struct SimCollective {
-  SimGroup* group = nullptr;
+  SimGroup* group = nullptr;  ///< ranks that take part
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Scope scope = Scope::kWorld;
   std::int64_t bytes = 0;            ///< the full message
   std::int64_t transfer_bytes = -1;  ///< what its time depends on, where another rank has more
-  std::string dtype = "f32";
-  int peer = -1;  ///< of a message
+  std::string dtype = "f32";         ///< for the record
+  int peer = -1;                     ///< of a message
   std::int64_t batch = conventions::kAbsent;
   Phase phase = Phase::kCommunication;
 };
@@ -114,18 +115,23 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   void release(MemoryView memory, std::int64_t bytes) noexcept override;
 
  private:
+  /// A call of the host begins now; end_call() moves the clock on by its cost.
   Call& begin_call(DeviceCallKind kind, StreamId on, std::int64_t bytes = 0);
   void end_call(std::int64_t cost);
+  /// The call waits until that work has ended.
   void block_for(StreamId on, std::uint64_t sequence);
   void block_for_all();
   void block_until(std::int64_t time);
+  /// The call waits while 1024 pieces are outstanding.
   void wait_for_room(StreamId on);
+  /// Into the stream's queue, from the end of the present call on.
   void submit(StreamId on, Work work);
   Work work_of(const class SimKernel& kernel, const LaunchArguments& arguments) const;
   void launch_graph(StreamId on, const class SimGraphLaunch& graph,
                     const LaunchArguments& arguments);
   void submit_copy(StreamId on, MemoryView to, MemoryView from, std::int64_t bytes,
                    std::int64_t batch);
+  /// A pause of the drawn world, where one is due at this range.
   void pause(const conventions::RangePayload& payload);
 
   const SimOptions options_;
@@ -139,9 +145,9 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   std::vector<std::size_t> open_ranges_;
   /// By stream: of each place in its queue, the number of its last piece of work. A graph takes one place.
   std::vector<std::vector<std::uint64_t>> places_;
-  std::int64_t graphs_ = 0;
-  std::int64_t now_ = 0;
-  std::int64_t memory_in_use_ = 0;
+  std::int64_t graphs_ = 0;         ///< CUDA graphs made so far
+  std::int64_t now_ = 0;            ///< ns of the virtual clock
+  std::int64_t memory_in_use_ = 0;  ///< bytes
   std::uint64_t next_correlation_ = 1;
   std::uint64_t next_sync_ = 1;
 };

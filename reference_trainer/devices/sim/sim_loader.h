@@ -66,8 +66,8 @@ class SimLoader final : public BatchSource {
   struct Stage {
     conventions::RangeKind kind;
     nvtx::Name name;
-    double processor_ns;
-    std::int64_t bytes;
+    double processor_ns;  ///< of one core
+    std::int64_t bytes;   ///< that the stage's range carries
   };
   std::vector<Stage> image_stages() const;
   std::vector<Stage> box_stages() const;

@@ -27,8 +27,8 @@ struct Work {
   bool waits = false;         ///< for `event`; does nothing else
   Event event;
   SimGroup* group = nullptr;
-  std::int64_t transfer_bytes = 0;  ///< of a collective: what its time depends on
-  std::uint64_t group_sequence = 0;
+  std::int64_t transfer_bytes = 0;   ///< of a collective: what its time depends on
+  std::uint64_t group_sequence = 0;  ///< which collective of the group it is
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Scope scope = Scope::kWorld;
 };
@@ -50,6 +50,7 @@ class Timeline {
 
   void add_stream() { streams_.emplace_back(); }
   std::size_t stream_count() const { return streams_.size(); }
+  /// Pieces of work so far.
   std::uint64_t submitted(StreamId on) const;
   void submit(StreamId on, Work work);
   /// Which collective of `group` the next one on this stream is.
@@ -59,6 +60,7 @@ class Timeline {
   std::int64_t end_of(StreamId on, std::uint64_t sequence);
   /// Correlation of the last op up to there, 0: none. Of what has ended.
   std::uint64_t op_of(StreamId on, std::uint64_t sequence) const;
+  /// Whether that piece has ended at `time`, as far as the clock must go to know.
   bool ended_by(StreamId on, std::uint64_t sequence, std::int64_t time);
   void add_edge(EdgeKind kind, std::uint64_t from, std::uint64_t to, std::int64_t lag,
                 int rank = -1);
@@ -84,15 +86,17 @@ class Timeline {
     std::vector<std::uint64_t> awaited;
     std::map<SimGroup*, std::uint64_t> collectives;
   };
+  /// A copy engine: one direction.
   struct Engine {
-    std::int64_t free_at = 0;
-    std::uint64_t last = 0;  ///< correlation of its last copy
+    std::int64_t free_at = 0;  ///< when its last copy ends
+    std::uint64_t last = 0;    ///< correlation of its last copy
     bool busy = false;
   };
+  /// When the head of a queue can begin, and what holds it back.
   struct Start {
     std::int64_t time = kNever;
     Binding binding = Binding::kLaunch;
-    std::uint64_t by = 0;
+    std::uint64_t by = 0;  ///< correlation of the op that holds it back; 0: its own call
   };
 
   /// Does what happens next, if that is not after `limit`.
@@ -100,10 +104,13 @@ class Timeline {
   void pass_waits();
   bool pass_wait(Stream& stream);
   Start start_of(const Stream& stream, const Work& work) const;
+  /// The head of that stream's queue starts to run.
   void begin(std::size_t index);
   void ask(Running& collective);
   void finish(std::size_t index);
+  /// New rates for all that runs, after something began or ended.
   void share_device();
+  /// Times as long as alone, with what runs beside it now.
   double slowdown(const Running& one) const;
   std::int64_t transfer_ns(const Work& work) const;
 
@@ -113,11 +120,11 @@ class Timeline {
   Recording& recording_;
   std::vector<Stream> streams_;
   std::array<Engine, 3> engines_;
-  std::int64_t clock_ = 0;
+  std::int64_t clock_ = 0;  ///< ns: all before it is settled
   // What runs just now.
   int comms_ = 0;
   int copies_[3] = {};
-  double occupied_ = 0;
+  double occupied_ = 0;  ///< of the device by all kernels, alone: over 1 they share
 };
 
 }  // namespace headway::trainer::sim

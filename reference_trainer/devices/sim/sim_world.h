@@ -43,9 +43,10 @@ class SimGroup {
   int size() const { return static_cast<int>(ranks_.size()); }
   const std::vector<int>& ranks() const { return ranks_; }
 
+  /// When a collective had all its members.
   struct Arrivals {
-    std::int64_t last = 0;
-    int last_rank = 0;  ///< the lowest of those that arrived last
+    std::int64_t last = 0;  ///< ns of the virtual clock
+    int last_rank = 0;      ///< the lowest of those that arrived last
   };
   /// Says when `rank` is ready for collective `sequence` (0, 1, ...). Each member once each.
   void arrive(std::uint64_t sequence, int rank, std::int64_t time);
@@ -56,13 +57,15 @@ class SimGroup {
   bool passes_messages() const { return news_ != nullptr; }
   /// Blocks until all members have said so; throws Error when the run was abandoned.
   Arrivals wait(std::uint64_t sequence);
+  /// Ends all waiting, now and later, with an Error that says why.
   void abandon(const std::string& why);
 
  private:
+  /// A collective that some member has not read yet.
   struct Slot {
     Arrivals arrivals;
-    int arrived = 0;
-    int read = 0;
+    int arrived = 0;  ///< members so far
+    int read = 0;     ///< members that know when it was complete
   };
   bool complete(std::uint64_t sequence);
 

@@ -22,18 +22,18 @@ struct SimulatedRun {
   std::shared_ptr<const DrawnWorld> world;  ///< what its times come from
   int ranks = 1;
   int ranks_per_node = 8;
-  double clock = 1;  ///< of the multiprocessors, as a share of the highest
-  int host_cores = 16;
+  double clock = 1;             ///< of the multiprocessors, as a share of the highest
+  int host_cores = 16;          ///< per rank
   bool tf32_forbidden = false;  ///< by NVIDIA_TF32_OVERRIDE
-  std::string command;
+  std::string command;          ///< as typed, for the trace
   std::vector<std::pair<std::string, std::string>> settings;  ///< of the program, by switch
   std::vector<Recording> recordings;  ///< by rank; empty where none was asked
   RunResult result;                   ///< of rank 0, on the virtual clock
 };
 
 struct SimulationOptions {
-  bool record_events = true;
-  bool record_edges = false;
+  bool record_events = true;  ///< what a profiler would record
+  bool record_edges = false;  ///< what none can know: why each op began when it did
 };
 
 /// Runs the training that `settings` describe on a virtual clock: the same host program as on any

@@ -23,8 +23,8 @@ struct Leg {
 struct MadeBatch {
   std::int64_t batch = -1;
   std::int32_t worker = -1;
-  std::int64_t before = -1;  ///< the worker's batch before; -1: none
-  std::int64_t begin = 0;
+  std::int64_t before = -1;        ///< the worker's batch before; -1: none
+  std::int64_t begin = 0;          ///< ns of the virtual clock; likewise `ends`
   std::vector<std::int64_t> ends;  ///< of each leg
 };
 
@@ -48,13 +48,13 @@ class WorkerPool {
 
  private:
   struct Worker {
-    double free_at = 0;
+    double free_at = 0;  ///< ns
     bool busy = false;
-    std::int64_t last = -1;
+    std::int64_t last = -1;  ///< batch that it made last; -1: none
   };
   struct Order {
     std::int64_t batch;
-    std::int64_t room;
+    std::int64_t room;  ///< not begun before; ns
     std::vector<Leg> legs;
   };
   /// A batch that is being made.
@@ -76,6 +76,7 @@ class WorkerPool {
   bool end_tasks();
   /// Up to the next event, or `limit`.
   void advance(double limit, bool training);
+  /// When the next order can begin, at the earliest; never without one.
   double next_order() const;
   std::size_t first_free() const;
 
@@ -87,7 +88,7 @@ class WorkerPool {
   std::vector<MadeBatch> made_;
   double now_ = 0;
   double transfer_free_ = 0;  ///< since when no transfer is due
-  int reading_ = 0;
+  int reading_ = 0;           ///< tasks that have a place at the storage
 };
 
 }  // namespace headway::trainer::sim

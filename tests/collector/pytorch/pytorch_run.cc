@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "collector/record/summary.h"
+#include "common/shell_word.h"
 
 namespace headway::test {
 
@@ -35,9 +35,9 @@ std::vector<std::string> pytorch_program(const std::vector<std::string>& argumen
 Finished run_alone(const std::vector<std::string>& command) {
   TemporaryFolder folder;
   std::string line;
-  for (const std::string& word : command) line += record::shell_word(word) + " ";
-  line += ">" + record::shell_word((folder / "out").string()) + " 2>" +
-          record::shell_word((folder / "err").string());
+  for (const std::string& word : command) line += shell_word(word) + " ";
+  line +=
+      ">" + shell_word((folder / "out").string()) + " 2>" + shell_word((folder / "err").string());
   int status = std::system(line.c_str());
   auto content = [&](const char* name) {
     std::ifstream file(folder / name);
@@ -56,8 +56,8 @@ std::int64_t ranges_of_kind(const std::filesystem::path& trace, int kind,
 
 nlohmann::json report_of(const std::filesystem::path& trace) {
   std::string json = trace.string() + ".json";
-  std::string command = record::shell_word(program("headway")) + " report --json " +
-                        record::shell_word(trace.string()) + " >" + record::shell_word(json);
+  std::string command = shell_word(program("headway")) + " report --json " +
+                        shell_word(trace.string()) + " >" + shell_word(json);
   REQUIRE(std::system(command.c_str()) == 0);
   std::ifstream file(json);
   return nlohmann::json::parse(file);

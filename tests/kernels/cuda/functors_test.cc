@@ -5,6 +5,7 @@
 
 #include "kernels/adam/op.h"
 #include "kernels/bias_activation/op.h"
+#include "kernels/cast/op.h"
 #include "kernels/number_format.h"
 #include "kernels/row_program/op.h"
 #include "kernels/sgd_momentum/op.h"

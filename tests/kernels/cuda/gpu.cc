@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/error.h"
+#include "kernels/cast/op.h"
 
 namespace headway::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <deque>
 
-#include "kernels/cuda/stream_op.h"
+#include "kernels/stream_op/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/stream_op.h"
+#include "kernels/stream_op/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/picture_batch.h"
 #include "tests/kernels/random_array.h"

@@ -2,7 +2,7 @@
 // Pixels are those of the processor's kernel to the bit, which tests/reference_trainer/jpeg_test.cc holds against libjpeg.
 #include <doctest/doctest.h>
 
-#include "kernels/cuda/stream_op.h"
+#include "kernels/stream_op/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/jpeg_batch.h"
 

@@ -10,11 +10,11 @@
 #include "kernels/batch_norm/launch.h"
 #include "kernels/cast/launch.h"
 #include "kernels/compress_top/launch.h"
-#include "kernels/cuda/stream_op.h"
 #include "kernels/embedding/launch.h"
 #include "kernels/layer_norm/launch.h"
 #include "kernels/max_pool/launch.h"
 #include "kernels/softmax_cross_entropy/launch.h"
+#include "kernels/stream_op/launch.h"
 
 namespace headway::kernels::cuda {
 namespace {

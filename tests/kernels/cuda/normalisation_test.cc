@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/batch_norm/launch.h"
+#include "kernels/cast/op.h"
 #include "kernels/layer_norm/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"

@@ -2,7 +2,7 @@
 // Against the processor's kernels (kernels/power_sgd/op.h), whose sums have another order.
 #include <doctest/doctest.h>
 
-#include "kernels/cuda/stream_op.h"
+#include "kernels/stream_op/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/power_bucket.h"
 

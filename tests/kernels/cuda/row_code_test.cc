@@ -6,8 +6,8 @@
 #include <random>
 
 #include "common/error.h"
-#include "kernels/cuda/row_code.h"
 #include "kernels/row_program/launch.h"
+#include "kernels/row_program/launch_code.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/cuda/row_reference.h"
 #include "tests/kernels/random_array.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/bias_activation/op.h"
+#include "kernels/cast/op.h"
 #include "kernels/cuda/functors.h"
 #include "kernels/number_format.h"
 #include "kernels/row_program/op.h"

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "common/error.h"
-#include "kernels/cuda/row_code.h"
 #include "kernels/row_program/launch.h"
+#include "kernels/row_program/launch_code.h"
 
 namespace headway::kernels::cuda {
 namespace {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "common/error.h"
+#include "kernels/cast/op.h"
 #include "reference_trainer/ops/op.h"
 #include "reference_trainer/train/build_model.h"
 #include "tests/reference_trainer/cuda/both_devices.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "trace/import/importer.h"
+#include "trace/import/source/importer.h"
 
 namespace headway::trace::import_detail {
 

@@ -21,6 +21,7 @@ class Window {
   /// The next character that is not white space; '\0' at the end of the file.
   char peek();
   void skip() { ++at_; }
+  /// Place of the next character in the uncompressed file.
   std::int64_t offset() const { return offset_ + static_cast<std::int64_t>(at_); }
   /// Consumes a JSON value. Its text goes to `kept` when it is not longer than `most`. False when
   /// the file ends within.
@@ -29,6 +30,7 @@ class Window {
   bool key(std::string& text);
   /// Everything not consumed; more may be in the source.
   std::string take_rest();
+  /// Goes on so many characters, through the source where they are not read yet.
   void skip_bytes(std::int64_t count);
 
  private:
@@ -44,8 +46,8 @@ class Window {
 struct Header {
   /// JSON text of the values beside the events, by key; long ones only when something needs them.
   std::map<std::string, std::string> values;
-  bool list_form = false;  ///< the file is the array alone
-  bool has_events = false;
+  bool list_form = false;   ///< the file is the array alone
+  bool has_events = false;  ///< the object has an events array
 };
 
 }  // namespace headway::trace::kineto

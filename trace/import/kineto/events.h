@@ -14,14 +14,14 @@ namespace headway::trace::kineto {
 /// How the events array is read.
 struct EventsInput {
   import_detail::Source& source;
-  std::string first;  ///< text read already, from the array's bracket on
-  std::int64_t offset = 0;
-  std::string file_name;
-  TimeFormat format;
-  bool careful = false;
-  bool keep_launch_flows = false;
+  std::string first;               ///< text read already, from the array's bracket on
+  std::int64_t offset = 0;         ///< of `first` in the uncompressed file
+  std::string file_name;           ///< for messages
+  TimeFormat format;               ///< of the times in the file
+  bool careful = false;            ///< find record ends by following the text: slower, never wrong
+  bool keep_launch_flows = false;  ///< they are needed where calls have no correlation
   int threads = 1;
-  std::function<void(double)> progress;
+  std::function<void(double)> progress;  ///< gets 0 to 1; may throw to cancel
 };
 
 struct Events {

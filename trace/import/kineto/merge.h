@@ -21,11 +21,12 @@ struct Merged {
   std::vector<CollectiveRow> collectives;  ///< texts: ids of the trace
   std::vector<PythonCall> python;
   std::vector<SyncRow> syncs;
+  /// One end of an arrow: its id joins the two.
   struct Flow {
-    std::uint64_t id;
+    std::uint64_t id;  ///< the same at both ends
     ThreadId thread;
     TimeNs time;
-    bool begins;
+    bool begins;        ///< the end that the arrow leaves
     StreamName stream;  ///< where it lies when its track is a device's
   };
   std::vector<Flow> autograd_flows;

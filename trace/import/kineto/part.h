@@ -30,6 +30,7 @@ struct Track {
   auto operator<=>(const Track&) const = default;
 };
 
+/// A stream as the file numbers it: the ordinals of the program.
 struct StreamName {
   std::int64_t device = 0;
   std::int64_t stream = 0;
@@ -69,6 +70,7 @@ struct SyncRow {
   std::uint64_t record;  ///< correlation of the event record waited for; 0 none
   StreamName stream;     ///< stream < 0: the whole device
 };
+/// As Merged::Flow, with ids of the part.
 struct FlowEnd {
   std::uint64_t id;
   std::uint32_t track;
@@ -78,20 +80,20 @@ struct FlowEnd {
 struct OverheadRow {
   std::int64_t start;
   std::int64_t end;
-  std::uint32_t name;
-  std::uint32_t track;
+  std::uint32_t name;   ///< id in Part::texts; likewise below
+  std::uint32_t track;  ///< id in Part::tracks; likewise below
 };
 struct MemoryRow {
-  std::int64_t time;
-  std::int64_t device;  ///< -1: the host
-  std::int64_t allocated;
-  std::int64_t reserved;
+  std::int64_t time;       ///< in the file's unit, as all times of a part
+  std::int64_t device;     ///< -1: the host
+  std::int64_t allocated;  ///< bytes that tensors have
+  std::int64_t reserved;   ///< bytes that the allocator holds
 };
 struct CounterRow {
   std::int64_t time;
   Name pid;
-  std::uint32_t name;
-  std::uint32_t series;
+  std::uint32_t name;    ///< of the event
+  std::uint32_t series;  ///< of the value in its args
   double value;
 };
 /// Begin or end of a range whose two halves are records of their own (ph B/E, b/e).
@@ -105,10 +107,11 @@ struct HalfRow {
   bool async;
 };
 struct CollectiveRow {
-  std::uint32_t kind, group, dtype;
-  std::int64_t in_elements, out_elements, sequence;
-  std::int32_t ranks, peer;
+  std::uint32_t kind, group, dtype;                  ///< ids in Part::texts
+  std::int64_t in_elements, out_elements, sequence;  ///< kAbsent where the file does not say
+  std::int32_t ranks, peer;                          ///< 0 and -1 likewise
 };
+/// Of the profiler's Python tracer: which call was made inside which.
 struct PythonCall {
   std::int64_t id;
   std::int64_t parent;
@@ -150,11 +153,12 @@ struct Part {
   std::vector<PythonCall> python;
   std::vector<MetadataRow> metadata;
   load_detail::LossCounts losses{};
+  /// Of all events; later than `last_time`: there is none.
   std::int64_t first_time = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_time = std::numeric_limits<std::int64_t>::min();
-  std::int64_t median_hint = 0;  ///< time of an event in the middle; any will do
-  std::int64_t records = 0;      ///< understood
-  std::int64_t malformed_at = -1;
+  std::int64_t median_hint = 0;    ///< time of an event in the middle; any will do
+  std::int64_t records = 0;        ///< understood
+  std::int64_t malformed_at = -1;  ///< place of the first record that is no JSON; -1: none
   std::string malformed_why;
 };
 
@@ -172,12 +176,14 @@ class Filing {
     Category category;
     std::uint32_t domain;
   };
+  /// From a list of those seen so far: a file has a few.
   const KnownCategory& category(std::string_view text);
   std::uint32_t text(std::string_view token);
   Name name_of(std::string_view token);
   Track track_of(const Record& record);
   std::uint32_t track(const Record& record) { return part_.tracks(track_of(record)); }
   StreamName stream_of(const Record& record);
+  /// Widens the part's times; false, and counted as a loss, for an end before its start.
   bool seen(std::int64_t start, std::int64_t end);
 
   void add_complete(const Record& record, const KnownCategory& known, std::int64_t start,

@@ -19,6 +19,7 @@ class Buffer {
   std::string_view view() const { return {data_.get(), size_}; }
   std::size_t size() const { return size_; }
   void clear() { size_ = 0; }
+  /// Copies the text behind what is there; kPadding more bytes stay writable.
   void append(std::string_view text);
   /// At least `more` bytes (and kPadding) may be written at data() + size().
   void reserve_more(std::size_t more);
@@ -49,6 +50,7 @@ class Splitter {
 
   /// False when nothing is left. Thread-safe.
   bool next(Block& block);
+  /// Of the file that has been read, 0 to 1; from any thread.
   double fraction() const { return fraction_.load(std::memory_order_relaxed); }
 
  private:
@@ -56,7 +58,7 @@ class Splitter {
 
   import_detail::Source& source_;
   std::mutex mutex_;
-  std::string carry_;
+  std::string carry_;  ///< read, behind the last boundary: begins the next block
   std::int64_t offset_;
   bool careful_;
   std::string file_name_;

@@ -12,6 +12,7 @@ namespace headway::trace::kineto {
 class Texts {
  public:
   Texts();
+  /// The id of the text, the same for the same text; costs one look-up in a hash table.
   std::uint32_t add(std::string_view text);
   std::string_view operator[](std::uint32_t id) const {
     return std::string_view(storage_).substr(entries_[id].offset, entries_[id].length);

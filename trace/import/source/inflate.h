@@ -28,9 +28,9 @@ class InflateSource : public Source {
   std::vector<char> input_;
   std::int64_t input_end_ = 0;  ///< compressed bytes read so far
   z_stream stream_{};
-  bool in_member_ = true;
+  bool in_member_ = true;  ///< between the head and the end mark of a gzip member
   bool ended_ = false;
-  bool cut_ = false;
+  bool cut_ = false;  ///< the input ended inside a member
 };
 
 }  // namespace headway::trace::import_detail

@@ -24,8 +24,10 @@ class Source {
   virtual bool cut() const { return false; }
 };
 
+/// Opens the same text from its beginning each time: a reader may have to start again.
 using OpenSource = std::function<std::unique_ptr<Source>()>;
 
+/// The file as it is. Throws Error(kBadInput) when it cannot be opened; likewise below.
 std::unique_ptr<Source> open_plain(const std::filesystem::path& path);
 /// One or several gzip members; what follows the last (padding) is ignored.
 std::unique_ptr<Source> open_gzip(const std::filesystem::path& path);

@@ -22,15 +22,15 @@ struct OpRow {
   StreamId stream;
   DeviceOpKind kind = DeviceOpKind::kKernel;
   std::uint32_t correlation = 0;  ///< of its call; 0: none
-  std::int32_t graph_op = -1;
+  std::int32_t graph_op = -1;     ///< row of the op table; -1: it belongs to none
   Phase phase = Phase::kNone;
   MathUnit math_unit = MathUnit::kUnknown;
   MemoryKind source = MemoryKind::kUnknown;
   MemoryKind destination = MemoryKind::kUnknown;
-  std::int64_t bytes = 0;
-  std::int64_t flops = 0;
-  std::uint32_t blocks = 0;
-  std::uint16_t block_threads = 0;
+  std::int64_t bytes = 0;           ///< moved; 0: not told
+  std::int64_t flops = 0;           ///< 0: not told
+  std::uint32_t blocks = 0;         ///< of the grid; 0: not told
+  std::uint16_t block_threads = 0;  ///< 0: not told
 };
 
 /// The trace while its rows are added. Times are those of the file until finish().
@@ -44,9 +44,9 @@ class Building {
   ProcessId process;
   /// Steps as a device tells them; used where the host tells none.
   struct DeviceStep {
-    std::string thread;
+    std::string thread;  ///< name of the device's row
     Interval when;
-    std::int64_t number;
+    std::int64_t number;  ///< as the profile counts
   };
   std::vector<DeviceStep> device_steps;
   bool accelerator = false;  ///< a GPU or TPU has work: ops on the host are not a device's
@@ -54,6 +54,7 @@ class Building {
   /// Nanoseconds of an event; false (and counted) when no recording can have it.
   bool times(const Line& line, const Event& event, Interval& out);
 
+  /// A thread of the host, made when it is first named.
   ThreadId thread(std::int64_t id, std::string_view name);
   /// A thread that stands for a row of a device.
   ThreadId device_thread(const std::string& name);
@@ -62,6 +63,7 @@ class Building {
   void add_call(ThreadId thread, Interval when, StringId name, DeviceCallKind kind,
                 std::uint32_t correlation);
   void add_op(Interval when, const OpRow& op);
+  /// A sample; the series is made when it is first named. `device` none: of the host.
   void add_counter(const std::string& name, std::optional<std::int32_t> device, std::int64_t time,
                    std::int64_t value);
   DomainId domain(std::string_view name);
@@ -79,6 +81,7 @@ class Building {
   void finish();
 
  private:
+  /// Keeps the first time of all, which becomes the trace's zero.
   void saw(Interval when);
   void name_graph_ops();
   void shift();

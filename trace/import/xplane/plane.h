@@ -54,9 +54,11 @@ enum class Stat : std::uint8_t {
 class Stats {
  public:
   bool has(Stat stat) const { return present_[index(stat)]; }
+  /// `fallback` where the event does not have the stat.
   std::int64_t number(Stat stat, std::int64_t fallback = 0) const {
     return has(stat) ? values_[index(stat)].number : fallback;
   }
+  /// Empty where the event does not have it; valid as long as the file's bytes.
   std::string_view text(Stat stat) const {
     return has(stat) ? values_[index(stat)].text : std::string_view();
   }
@@ -78,25 +80,27 @@ class Stats {
 
 /// What all events of one kind share.
 struct EventKind {
-  std::string_view name;
-  std::string_view display_name;
+  std::string_view name;                ///< an op's HLO text, or the name of a host event
+  std::string_view display_name;        ///< shorter; empty where the profiler gave none
   std::vector<std::string_view> stats;  ///< messages
 };
 
+/// One event of a line; its stats are read only when they are asked for.
 struct Event {
-  std::int64_t kind = 0;
-  std::int64_t offset_ps = 0;  ///< from the line's begin
-  std::int64_t duration_ps = 0;
-  bool aggregated = false;  ///< a count of events without their times
-  std::vector<std::string_view> stats;
+  std::int64_t kind = 0;                ///< id for Plane::kind()
+  std::int64_t offset_ps = 0;           ///< from the line's begin
+  std::int64_t duration_ps = 0;         ///< 0: a point
+  bool aggregated = false;              ///< a count of events without their times
+  std::vector<std::string_view> stats;  ///< messages
 };
 
+/// A row of a plane: a thread of the host, or a stream or core of a device.
 struct Line {
   std::int64_t id = 0;
-  std::int64_t timestamp_ns = 0;
+  std::int64_t timestamp_ns = 0;  ///< where its events' offsets count from
   std::string_view name;
   std::string_view display_name;
-  std::vector<std::string_view> events;
+  std::vector<std::string_view> events;  ///< messages
 };
 
 /// One plane: a device, or the host. Views into the file.
@@ -109,6 +113,7 @@ class Plane {
   std::vector<Line> lines;
   Stats stats;
 
+  /// Null for an id that the plane does not describe.
   const EventKind* kind(std::int64_t id) const {
     auto found = kinds_.find(id);
     return found == kinds_.end() ? nullptr : &found->second;
@@ -136,7 +141,7 @@ class Plane {
 /// The planes of a profile and what it says of itself.
 struct Space {
   std::vector<Plane> planes;
-  std::vector<std::string_view> hosts;
+  std::vector<std::string_view> hosts;       ///< names of the machines
   std::vector<std::string_view> complaints;  ///< the profiler's errors and warnings
 };
 /// Throws WireFault.

@@ -27,6 +27,7 @@ enum class HostRole : std::uint8_t {
   kMemory,  ///< the allocator's state
   kNoise,   ///< ends of events that have their own end
 };
+/// KRange for names that are no word of the profilers.
 HostRole host_role(std::string_view name, std::string_view display_name);
 
 /// "train.py(12): step" for "$train.py:12 step".

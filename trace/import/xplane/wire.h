@@ -12,19 +12,22 @@ namespace headway::trace::xplane {
 
 /// Damage at a byte of the file. Load turns it into Error(kBadInput).
 struct WireFault {
-  std::size_t offset;
-  std::string_view what;
+  std::size_t offset;     ///< in the file
+  std::string_view what;  ///< a literal
 };
 
 enum class WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
+/// One field; views into the file.
 struct Field {
   std::uint32_t number = 0;
   WireType type = WireType::kVarint;
   std::uint64_t value = 0;  ///< all but kBytes
   std::string_view bytes;   ///< kBytes: a text or a message
 
+  /// A varint read as int64, as signed fields are written.
   std::int64_t number_value() const { return static_cast<std::int64_t>(value); }
+  /// A fixed64 read as double.
   double real_value() const { return std::bit_cast<double>(value); }
   bool is(std::uint32_t wanted, WireType as) const { return number == wanted && type == as; }
 };

@@ -4,6 +4,7 @@
 // stays zero.
 #include "reference_trainer/ops/optimizer.h"
 
+#include "kernels/cast/op.h"
 #include "kernels/loss_scaler/op.h"
 #include "kernels/sgd_momentum/op.h"
 #include "kernels/trust_ratio/op.h"

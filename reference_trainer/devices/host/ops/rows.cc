@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Elementwise ops, alone and in clusters, as row programs (kernels/row_program/op.h); column sums.
+#include "kernels/cast/op.h"
 #include "kernels/column_sum/op.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 #include "reference_trainer/ops/elementwise.h"

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "collector/record/messages/clock.h"
+#include "collector/record/messages/messages.h"
+#include "collector/record/rows/trace_sink.h"
+#include "trace/tables/process.h"
+
+namespace headway::record {
+
+/// globalPid of Nsight Systems' tables, without host bits.
+constexpr std::int64_t global_pid(std::int32_t pid) {
+  return std::int64_t{pid} << 24;
+}
+
+/// A rank that did not end well.
+struct FailedRank {
+  std::int64_t rank = -1;  ///< as its launcher counts
+  std::int32_t pid = 0;
+  std::optional<int> signal;  ///< that killed it
+  std::optional<int> exit_code;
+};
+
+/// What is known of the processes and threads of the recorded tree; all of it only when the recording
+/// ends, but a trace that is followed or cut needs to know ranks and names. One thread.
+class ProcessTable {
+ public:
+  explicit ProcessTable(const TimeAxis& axis) : axis_(axis) {}
+
+  /// Again when more is known: later news replace earlier ones.
+  void seen(const ProcessSeen& message);
+  void ended(const ProcessEnded& message);
+  /// Our library is in the process.
+  void injected(std::int32_t pid);
+  /// Of one round of draining.
+  void add_records(std::int32_t pid, std::int64_t count);
+
+  /// A thread has recorded something.
+  void thread_seen(std::int32_t pid, std::int32_t tid);
+  /// The program named it through NVTX, which beats the name that the system knows.
+  void thread_named(std::int32_t pid, std::int32_t tid, std::string_view name);
+  /// Reads the system's names of threads that are new or may have been renamed since.
+  void refresh_thread_names(std::int64_t monotonic_ns);
+
+  /// Writes what is known by now, in place of what was written before.
+  void write(TraceSink& sink) const;
+  /// The same when something is new; seldom when there are many processes.
+  void write_news(TraceSink& sink, std::int64_t monotonic_ns);
+  /// For the end: counts the processes that did not record.
+  void count_losses(TraceSink& sink) const;
+
+  std::size_t process_count() const { return processes_.size(); }
+  std::size_t injected_count() const;
+  /// Processes that could not record: they were started without the environment that says how.
+  std::vector<std::string> without_session() const;
+  /// The first one: launchers then end the others, and with a code of their own. None: all ended well, or nobody told.
+  std::optional<FailedRank> first_failed_rank() const;
+  std::size_t thread_count() const { return threads_.size(); }
+  /// Of all processes.
+  std::int64_t records() const;
+  /// What a launcher told the first process that is a rank: the run is the same for all others.
+  const Launched& launched() const { return launched_; }
+
+ private:
+  struct Process {
+    trace::tables::Process::Row row;
+    std::string name;
+    std::string command_line;
+    bool without_session = false;
+  };
+  struct Thread {
+    std::string name;
+    bool named_by_program = false;  ///< the system's name counts no longer
+    int reads = 0;                  ///< of the system's name, which come ever more seldom
+    std::int64_t next_read_ns = 0;
+  };
+  Process& process(std::int32_t pid);
+
+  const TimeAxis& axis_;
+  bool news_ = false;               ///< something changed since the last write
+  std::int64_t next_write_ns_ = 0;  ///< CLOCK_MONOTONIC
+  Launched launched_;
+  std::map<std::int32_t, Process> processes_;
+  std::map<std::int32_t, ProcessEnded> early_ends_;  ///< of processes that are not known (yet)
+  std::map<std::pair<std::int32_t, std::int32_t>, Thread> threads_;  ///< by pid, tid
+};
+
+}  // namespace headway::record

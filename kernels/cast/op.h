@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/number_format.h"
+#include "kernels/work.h"
+
+namespace headway::kernels {
+
+/// to[i] = from[i] rounded to `format`, still as a float (the rule: number_format.h). `count` floats; the two may be the same
+/// array. kFloat32 copies. On a GPU the launcher `cast` also stores the 16 bits.
+void round_to(NumberFormat format, std::int64_t count, const float* from, float* to);
+/// One operation, one read and one write of 4 bytes for each element.
+constexpr Work round_to_work(std::int64_t count) {
+  return {count, 8 * count};
+}
+
+namespace reference {
+/// By arithmetic on the value instead of on its bits.
+float round_to(NumberFormat format, float value);
+}  // namespace reference
+
+}  // namespace headway::kernels
