@@ -220,11 +220,11 @@ constexpr StaticKey kAfter[] = {
     {"assumed[].devices", "array", "Device ordinals; empty: the host."},
     {"assumed[].devices[]", "integer", ""},
     {"unexplained", "number",
-     "Share of the step that has no recorded cause when it is replayed, and is in no predicted "
-     "gain; 0 to 1. 0 without predictions."},
+     "Share of the step, 0 to 1, whose replay has no recorded cause; no predicted gain contains "
+     "it. "
+     "0 without predictions."},
     {"recording_cost_ns", "integer",
-     "What recording cost a step, where it is known what a step takes without; predicted gains "
-     "are without it. 0: not known."},
+     "Cost of recording, per step. Predicted gains exclude it. 0: unknown."},
     {"doubts", "array", "Worst first."},
     {"doubts[]", "object", ""},
     {"doubts[].severity", "string", "loss, doubt or info."},
@@ -301,7 +301,7 @@ std::vector<JsonKey> report_json_keys() {
   add_rows(keys, "ranks", "Rows of the table ranks.", rank_table({}, {}));
   keys.push_back({"critical_path", "object", "The critical path, in total and per step."});
   keys.push_back({"critical_path.*", "any", ""});
-  keys.push_back({"*", "any", "Only of a job of many ranks: clocks, imbalance and the like."});
+  keys.push_back({"*", "any", "Only for jobs of several ranks: clocks, imbalance, …"});
   return keys;
 }
 
