@@ -155,7 +155,7 @@ constexpr StaticKey kAfter[] = {
     {"findings[].prediction.recorded_step_ns", "integer",
      "Mean steady step, minus the recording cost where that is known."},
     {"findings[].prediction.at_most", "object or null",
-     "The largest gain of any ceiling, where it is more."},
+     "The ceiling with the largest gain, where it exceeds the predicted gain."},
     {"findings[].prediction.at_most.fix", "string", ""},
     {"findings[].prediction.at_most.step_ns", "integer", ""},
     {"findings[].prediction.at_most.share", "number", "Gain, as a share of the step."},

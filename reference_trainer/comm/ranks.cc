@@ -225,7 +225,7 @@ void check_rank_settings(const Settings& s) {
   if (s.experts > 0) check_experts(s);
   if (s.sequence_parallel && !s.tensor_parallel)
     fail_usage(
-        "sequence_parallel: shares what is between the products of tensor parallelism. Add "
+        "sequence_parallel: splits activations between the products of tensor parallelism. Add "
         "--tensor-parallel on.");
   if (s.tensor_parallel) check_tensor_parallel(s);
   if (s.ranks == 1) return;

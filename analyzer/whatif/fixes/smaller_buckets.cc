@@ -300,7 +300,7 @@ Proposal propose(const Predictor& predictor) {
   const std::vector<std::vector<Transfer>> all = stages_of_exchange(predictor);
   if (all.empty()) return not_here("no gradient exchange of known size was recorded");
   if (all.front().front().kind == "reduce")
-    return not_here("what a parameter server sends back is not cut");
+    return not_here("messages from a parameter server are not split");
   std::vector<TransferModel> models;
   for (const std::vector<Transfer>& stage : all) {
     if (stage.front().ranks != 1 && !stage.front().matched)
