@@ -46,8 +46,7 @@ struct Trial {
     Bounds interval;  ///< 95 %
   };
   std::optional<Expected> expected;
-  bool is_repeat =
-      false;  ///< on a grid: a second run, because its interval left open whether it is better
+  bool is_repeat = false;    ///< on a grid: a second run, because the first left its gain open
   bool is_explored = false;  ///< on a grid: it also changes a value without a prediction
   std::optional<Gain> measured;
   int pairs = 0;  ///< runs on each side

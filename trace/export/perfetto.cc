@@ -279,7 +279,7 @@ class PerfettoWriter {
     open.pop_back();
   }
 
-  void event(std::uint64_t track, EventType type, TimeNs time, std::uint64_t name,
+  void event(std::uint64_t track, TrackEventType type, TimeNs time, std::uint64_t name,
              std::uint64_t category, const Annotations& more) {
     ProtoWriter event = more.fields;
     event.number(kType, type).number(kTrack, track).number(kName, name);
