@@ -121,8 +121,7 @@ constexpr StaticKey kBefore[] = {
 constexpr StaticKey kAfter[] = {
     {"findings", "array",
      "Order: found, by `worth`, each followed by the findings of the same time (`part_of`); no "
-     "gain; "
-     "cannot tell; fine."},
+     "gain; cannot tell; fine."},
     {"findings[]", "object", ""},
     {"findings[].rule", "string", "A [rule](rules.md)."},
     {"findings[].title", "string", ""},
@@ -169,8 +168,8 @@ constexpr StaticKey kAfter[] = {
     {"findings[].fixes[].share", "number", "Gain, as a share of the step."},
     {"findings[].fixes[].certainty", "number",
      "Evidence in the recording that the fix applies and trains as well, 0 to 1. Fixes are ordered "
-     "by (low + 2 "
-     "× share + high) / 4 × certainty; this interval excludes the uncertainty of the recording "
+     "by (low + 2 × share + high) / 4 × certainty; this interval excludes the uncertainty of the "
+     "recording "
      "cost."},
     {"findings[].fixes[].low", "number", "95 % interval of share."},
     {"findings[].fixes[].high", "number", ""},
@@ -194,8 +193,7 @@ constexpr StaticKey kAfter[] = {
     {"findings[].advice[].fix", "string or null", "ID of the replayed fix that this advice makes."},
     {"plan", "array",
      "The best order of fixes: those that findings advise, and those that gain more after them. "
-     "Each "
-     "gain is cumulative. Empty with fewer than two."},
+     "Each gain is cumulative. Empty with fewer than two."},
     {"plan[]", "object", ""},
     {"plan[].fix", "string", "ID of the added fix, as in `findings[].fixes[]`."},
     {"plan[].title", "string", ""},
@@ -221,8 +219,7 @@ constexpr StaticKey kAfter[] = {
     {"assumed[].devices[]", "integer", ""},
     {"unexplained", "number",
      "Share of the step, 0 to 1, whose replay has no recorded cause; no predicted gain contains "
-     "it. "
-     "0 without predictions."},
+     "it. 0 without predictions."},
     {"recording_cost_ns", "integer",
      "Cost of recording, per step. Predicted gains exclude it. 0: unknown."},
     {"doubts", "array", "Worst first."},

@@ -35,16 +35,15 @@ struct PackedFormat {
   Augmentation grey;               ///< normalises grey images
   PictureAugmentation colour;      ///< normalises and changes pictures
 
-  /// JPEGs are resized twice: into the canvas, and from the crop to `height` × `width`.
+  /// True for JPEGs with a canvas, which are resized twice: into the canvas, then from the crop to `height` × `width`.
   bool has_canvas() const { return kind == Kind::kJpegs && canvas_height > 0; }
   std::int64_t canvas_bytes() const { return std::int64_t{3} * canvas_height * canvas_width; }
 
   /// Offset of each array from the start of the block, in bytes.
   struct Places {
-    std::int64_t shifts = 0;  ///< kernels::ImageShift [images]; kGrey
-    std::int64_t parts = 0;   ///< kernels::PicturePart [images]; kPictures, kJpegs: the crop
-    std::int64_t whole =
-        0;  ///< likewise: the part of the picture that fills the canvas; has_canvas()
+    std::int64_t shifts = 0;   ///< kernels::ImageShift [images]; kGrey
+    std::int64_t parts = 0;    ///< kernels::PicturePart [images]; kPictures, kJpegs: the crop
+    std::int64_t whole = 0;    ///< likewise: what fills the canvas; has_canvas()
     std::int64_t colours = 0;  ///< kernels::ColourChange [images]; pictures with random colours
     std::int64_t jpegs = 0;    ///< kernels::JpegPicture [images]; kJpegs
     std::int64_t payload = 0;

@@ -15,9 +15,8 @@ namespace headway::gui {
 /// A table of the analyzer for a page, with a link for each row and a tooltip for each column.
 struct LinkedTable {
   analyzer::Table table;
-  std::vector<Target> links;  ///< by row: the event to open; empty: none
-  std::vector<Interval>
-      views;  ///< by row: the time range to open, where there is no link; may be empty
+  std::vector<Target> links;           ///< by row: the event to open; empty: none
+  std::vector<Interval> views;         ///< by row: the time to open without a link; may be empty
   std::vector<std::string> keys;       ///< by row: name for select_key(); may be empty
   std::vector<std::string_view> docs;  ///< by column, for tooltips; may be shorter
   int bar_column = -1;                 ///< column of shares drawn as bars; -1: none
