@@ -201,7 +201,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     judge();
   });
   keep_fitting_advice(result.program, result.findings);
-  set_aside(result.findings, find_graph_capture(trace));
+  withdraw_findings(result.findings, find_graph_capture(trace));
   sort_findings(result.findings);
   result.doubts = find_doubts(trace, result);
   note("doubts");

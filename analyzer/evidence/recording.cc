@@ -52,7 +52,7 @@ bool is_capture(const GraphCapture& capture) {
   return capture.captured * 2 > capture.launches;
 }
 
-void set_aside(std::vector<Finding>& findings, const GraphCapture& capture) {
+void withdraw_findings(std::vector<Finding>& findings, const GraphCapture& capture) {
   if (!is_capture(capture)) return;
   for (Finding& finding : findings) {
     if (finding.status != Status::kFound || is_about_recording(finding.rule)) continue;

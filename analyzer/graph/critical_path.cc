@@ -179,7 +179,7 @@ std::span<const PathKindInfo, kPathKindCount> path_kinds() {
        "Collectives and transfers between devices."},
       {PathKind::kCopy, "copy", "Copies", "Copies to, from and on the device."},
       {PathKind::kDeviceGap, "device_gap", "Device front end",
-       "Between two ops of which the second was ready, up to this trace's usual gap."},
+       "Gap before an op that was ready, up to this trace's usual gap."},
       {PathKind::kUnexplained, "unexplained", "Unexplained",
        "Delays beyond the usual, without a recorded cause."},
   }};

@@ -14,25 +14,24 @@ struct BatchTask {
   TaskId task;
 };
 
-/// Who makes batches, and who waits for them, of one training process: workers are its threads or its
-/// children.
+/// The batches of one training process: when its workers (threads or child processes) make them and when it waits for
+/// them.
 struct Loader {
-  std::vector<BatchTask> made;    ///< by start
-  std::vector<BatchTask> waited;  ///< by end
-  /// Batches that were made before the recording, or the part of it that is looked at, began: the first waits
-  /// are for them.
+  std::vector<BatchTask> made;    ///< making a batch, by start
+  std::vector<BatchTask> waited;  ///< waiting for a batch, by end
+  /// Batches made before the recording, or its analysed part, began. The first waits are for them.
   std::size_t made_before = 0;
-  std::size_t depth = 0;  ///< the most batches that were ever under way
-  /// Of a loader for evaluations: the waits of the loop around it, by end.
+  std::size_t depth = 0;  ///< prefetch depth: the most batches in work or waiting at once
+  /// Loader for evaluations only: the waits of the surrounding training loop, by end.
   std::vector<BatchTask> outer_waits;
 };
 
-/// The loaders of a trace; those without a batch or without a wait included. By process; after them those that work
-/// amid an epoch of another one, for evaluations.
+/// The loaders of a trace by process, also those without batches or waits; then the loaders for evaluations, which run
+/// within an epoch of another loader.
 std::vector<Loader> find_loaders(const Points& points);
 
-/// Who made the batch of each wait, the last of that number that was made in time: numbers may begin again
-/// with each epoch. None where nobody is seen to.
+/// For each wait the task that made its batch: the last one of that batch number which ended in time, because each epoch may
+/// restart the numbers. None where no such task is recorded.
 std::vector<TaskId> makers_of(const Points& points, const Loader& loader);
 
 /// When batch `made` (an index) could begin, if `depth` fit: the wait for the one so many before it

@@ -9,7 +9,7 @@
 #include "common/ids.h"
 #include "trace/trace.h"
 
-/// What a device kernel does, told from its name. The rows with their sources: family_table.cc.
+/// Classifies device kernels by name. The patterns and their sources: family_table.cc.
 namespace headway::analyzer {
 
 /// Values are in memory only; the ids (family_id) are stable.
@@ -61,9 +61,9 @@ struct KernelTraits {
   trace::MathUnit math_unit = trace::MathUnit::kUnknown;  ///< kTensor: tensor or matrix cores
   Precision precision = Precision::kUnknown;
   ConvPass pass = ConvPass::kNone;
-  bool strided = false;     ///< the name says that the kernel is made for strides over 1
+  bool strided = false;     ///< the name shows a kernel for strides over 1
   bool persistent = false;  ///< recurrent: all time steps in one kernel
-  bool framework = false;   ///< of PyTorch's own ops, which its compiler can fuse; not a library's
+  bool framework = false;   ///< PyTorch's own kernel, which its compiler can fuse; not a library's
   /// The least CUDA compute capability (major × 10 + minor) that runs this kernel; 0 unknown.
   std::uint16_t architecture = 0;
 
@@ -80,7 +80,7 @@ std::string_view precision_label(Precision precision);
 /// True for families whose time is memory traffic and which a graph compiler can fuse with their
 /// neighbours.
 bool is_fusible(KernelFamily family);
-/// True for number types of 8 and 16 bits.
+/// True for floating-point types of 8 and 16 bits.
 constexpr bool is_half(Precision precision) {
   return precision == Precision::kFp16 || precision == Precision::kBf16 ||
          precision == Precision::kFp8;
@@ -94,12 +94,12 @@ class KernelNames {
  public:
   explicit KernelNames(const trace::Trace& trace);
 
-  /// Of a device op: what the recording says of it (communication, tensor cores) goes before what
-  /// its name says. Copies and sets have no traits.
+  /// The traits of a device op. Recorded facts (communication, tensor cores) take precedence over
+  /// its name. Copies and sets have no traits.
   KernelTraits of(trace::DeviceOpId op) const;
-  /// Of a name that some device op has; no traits for any other string.
+  /// The traits of a kernel name; default traits for any other string.
   const KernelTraits& of(trace::StringId name) const;
-  /// True where nothing is known of the op's kernel: the share of these is printed.
+  /// True where the family is unknown. Reports print the share of such ops.
   bool unclassified(trace::DeviceOpId op) const { return of(op).family == KernelFamily::kUnknown; }
 
  private:

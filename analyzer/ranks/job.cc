@@ -14,8 +14,8 @@
 namespace headway::analyzer {
 namespace {
 
-/// A collective counts as late when someone waited longer than this and than a tenth of the
-/// transfer: below lies the scatter of launches and of the network.
+/// A collective is late when the longest wait is at least this and a tenth of the transfer. Shorter
+/// waits are the scatter of launches and of the network.
 constexpr DurationNs kLateAtLeast{5'000};
 
 void sort_and_check(std::vector<RankSummary>& ranks) {
@@ -32,7 +32,7 @@ void sort_and_check(std::vector<RankSummary>& ranks) {
   }
 }
 
-/// Waits per rank and collective, and who was last how often.
+/// How long each rank waits in each collective, and how often each rank is last.
 void add_waits(JobAnalysis& job) {
   for (std::size_t r = 0; r < job.ranks.size(); ++r)
     job.roles[r].waits.resize(job.ranks[r].collectives.rows.size());
@@ -54,28 +54,29 @@ void add_waits(JobAnalysis& job) {
     job.roles[r].wait_share = ratio(waited_for[r], waited);
 }
 
-/// What each rank exposes of collectives that found no counterpart, or whose members need not meet.
-void add_untold(JobAnalysis& job) {
-  std::vector<std::vector<bool>> told(job.ranks.size());
+/// Exposed time, per steady step, of collectives whose waiting share is unknown: other ranks have no matching
+/// collective, or its members do not wait for each other.
+void add_unsplit(JobAnalysis& job) {
+  std::vector<std::vector<bool>> is_split(job.ranks.size());
   for (std::size_t r = 0; r < job.ranks.size(); ++r)
-    told[r].resize(job.ranks[r].collectives.rows.size());
+    is_split[r].resize(job.ranks[r].collectives.rows.size());
   for (const MatchedCollective& c : job.matching.all) {
     if (!c.tells_waits) continue;
-    for (Member m : job.matching.of(c)) told[m.rank][m.row] = true;
+    for (Member m : job.matching.of(c)) is_split[m.rank][m.row] = true;
   }
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     const RankDevice* device = main_device(job.ranks[r]);
     if (!device || device->steady_steps == 0) continue;
     DurationNs sum;
     for (const Exposure& exposure : device->exposures)
-      if (device->steps[exposure.step].steady && !told[r][exposure.collective])
+      if (device->steps[exposure.step].steady && !is_split[r][exposure.collective])
         sum += exposure.time.length();
-    job.roles[r].untold = sum / device->steady_steps;
+    job.roles[r].unsplit = sum / device->steady_steps;
   }
 }
 
-/// Moves the waiting part of exposed communication into its own class. A collective's kernel runs
-/// from the arrival of its rank, so the wait is its beginning.
+/// Moves the waiting part of exposed communication into `straggler_wait`. A collective's kernel starts when its
+/// rank arrives, so the wait is the first part of the kernel.
 void split_straggler_wait(JobAnalysis& job) {
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     RankSummary& rank = job.ranks[r];
@@ -97,7 +98,7 @@ void split_straggler_wait(JobAnalysis& job) {
 
 void add_collective_figures(JobAnalysis& job) {
   struct Sample {
-    std::vector<double> own;
+    std::vector<double> own;  ///< mean duration over the members, wait included
     std::vector<double> transfer;
     std::vector<double> wait;
     DurationNs total_wait;
@@ -161,11 +162,11 @@ void add_lateness(JobAnalysis& job) {
       ++sums[m.rank].count;
     }
   }
-  DurationNs least = job.clocks.worst_residual() * 3;
+  const DurationNs measurable = job.clocks.worst_residual() * 3;
   for (std::size_t r = 0; r < sums.size(); ++r) {
     if (sums[r].count == 0) continue;
     DurationNs mean{static_cast<std::int64_t>(sums[r].late / static_cast<double>(sums[r].count))};
-    if (mean >= least) job.roles[r].lateness = mean;
+    if (mean >= measurable) job.roles[r].lateness = mean;
   }
 }
 
@@ -213,7 +214,7 @@ JobAnalysis combine(std::vector<RankSummary> summaries) {
   job.matching = match_collectives(job.ranks);
   job.clocks = align_clocks(job.ranks, job.matching);
   add_waits(job);
-  add_untold(job);
+  add_unsplit(job);
   split_straggler_wait(job);
   add_stragglers(job);
   add_collective_figures(job);

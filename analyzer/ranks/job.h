@@ -44,7 +44,7 @@ struct RankRole {
   DurationNs exposed_wait;        ///< per steady step: waiting that nothing hid
   DurationNs caused_wait;         ///< per steady step: exposed wait of the median other rank while
                                   ///< this one was last
-  DurationNs untold;  ///< per steady step: exposed communication that may be waiting or transfer
+  DurationNs unsplit;  ///< per steady step: exposed communication that may be waiting or transfer
   std::optional<LateCause> cause;  ///< of being last; none when it never is
   /// Mean of start minus the earliest member's start, clocks aligned; none when they are not, or
   /// when it is below three times the clocks' residual.

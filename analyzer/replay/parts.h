@@ -11,21 +11,21 @@
 
 namespace headway::analyzer {
 
-/// Time that is scaled together: of one class, one op of the model, one name.
+/// A key of recorded time; all time with the same key is scaled by the same factor in a replay.
 struct Part {
   enum class Kind : std::uint8_t {
-    kFixed,   ///< nothing that a fix can change: the order alone
+    kFixed,   ///< no duration to scale, only the order of tasks
     kDevice,  ///< the duration of device ops, or the transfer of a collective
-    kCall,    ///< the own time of API calls
-    kHost,    ///< what a host thread does between its calls, by its ranges
-    kDelay,   ///< what the machine needs between two tasks: launch, front end, wake-up
+    kCall,    ///< API calls, without the work that they wait for
+    kHost,    ///< host time between API calls, by the enclosing range
+    kDelay,   ///< latency between two tasks: launch, front end, wake-up
   };
   Kind kind = Kind::kFixed;
   TimeClass time_class = TimeClass::kUnknown;
-  OpId op{0};            ///< of the model; 0: unattributed
+  OpId op{0};            ///< model op; 0: unattributed
   trace::StringId name;  ///< of the kernel, the call or the innermost range; empty: none
-  /// Of a batch that is made here: the stage and its range, around what `name` is. What belongs to no step may be in one, too
-  /// (`name` is the evaluation that the batch is for, or the garbage collection that making it set off).
+  /// Host time of a batch being made: the stage (read, decode, …) and its range, which encloses the range `name`. Outside of
+  /// steps, `name` is the evaluation that the batch is for, or a garbage collection during its making.
   TimeClass stage = TimeClass::kUnknown;
   trace::StringId stage_name = {};
 
@@ -39,8 +39,8 @@ struct HostShare {
   DurationNs time;
 };
 
-/// Tells what time is made of. Parts are numbered as they are met; beyond 65,000 of them the names
-/// are dropped and only classes kept apart. Not thread-safe.
+/// Finds the part of each duration, and numbers parts in the order of their first use. After 65,000 parts, new ones
+/// have no name, only their class. Not thread-safe.
 class Parts {
  public:
   explicit Parts(const GapFacts& facts);
@@ -48,16 +48,16 @@ class Parts {
   const std::vector<Part>& all() const { return parts_; }
   static PartId fixed() { return PartId{0}; }
   PartId delay(TimeClass time_class);
-  /// Of a task's own duration; a batch being made is cut by `host` instead.
+  /// The part of a task's duration. For the making of a batch call `host`, which splits it.
   PartId of(const Points& points, TaskId task);
-  /// What `thread` does in `window`, outside of calls; one share a part, they sum to the window.
-  /// Cheap when the windows of a thread come in the order of time.
+  /// Splits the host time of `thread` in `window`, outside of API calls: one share per part; shares sum to the window.
+  /// Cheap when the windows of a thread come in order of time.
   void host(trace::ThreadId thread, Interval window, std::vector<HostShare>& out);
 
  private:
   PartId intern(const Part& part);
   PartId host_part(trace::ThreadId thread, trace::RangeId range, Interval part);
-  /// The range that says of a call that it belongs to no step; none mostly.
+  /// The range around a call that shows that it belongs to no step; usually none.
   trace::RangeId between(trace::CallId call) const;
 
   const GapFacts& facts_;

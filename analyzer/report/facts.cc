@@ -252,9 +252,8 @@ std::string prediction_note(const Analysis& analysis) {
     out += fmt::format("{}{} of the step has no recorded cause and is in no predicted gain",
                        out.empty() ? "" : "; ", format_percent(analysis.unexplained));
   if (analysis.recording_cost.ns > 0)
-    out +=
-        fmt::format("{}predicted gains are of the unrecorded run: without {} that recording costs",
-                    out.empty() ? "" : "; ", format_duration(analysis.recording_cost));
+    out += fmt::format("{}predicted gains are for a run without recording, which costs {} per step",
+                       out.empty() ? "" : "; ", format_duration(analysis.recording_cost));
   if (analysis.sampled_steps > 0)
     out += fmt::format("{}predicted gains come from a replay of {} consecutive typical steps",
                        out.empty() ? "" : "; ", analysis.sampled_steps);

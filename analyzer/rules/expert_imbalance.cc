@@ -29,8 +29,8 @@
 namespace headway::analyzer {
 namespace {
 
-/// In how many regions it is always the same rank that takes longest, and how many ranks those are.
-std::string who(const ExpertBalance& balance) {
+/// In how many expert layers the same rank is always the busiest, and which ranks those are.
+std::string busiest_ranks(const ExpertBalance& balance) {
   constexpr double kAlways = 0.9;
   std::map<std::int32_t, int> of_rank;
   std::size_t steady = 0;
@@ -40,10 +40,10 @@ std::string who(const ExpertBalance& balance) {
     ++of_rank[one.rank];
   }
   if (steady == 0) return "The busiest rank changes from step to step.";
-  const std::string where = fmt::format("in {} of {} places", steady, balance.layers);
+  const std::string where = fmt::format("in {} of {} expert layers", steady, balance.layers);
   if (of_rank.size() == 1)
-    return fmt::format("Rank {} has most {} in every step.", of_rank.begin()->first, where);
-  return fmt::format("The same ranks are busiest in every step {}: {} ranks, each in some places.",
+    return fmt::format("Rank {} is the busiest in every step {}.", of_rank.begin()->first, where);
+  return fmt::format("The busiest rank is the same in every step {}; {} ranks share these layers.",
                      where, of_rank.size());
 }
 
@@ -60,7 +60,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, "No step has paired all-to-alls: no expert parallelism.");
   const std::string checked = fmt::format(
       "Between token all-to-alls, the busiest rank takes {:.2f} times the mean ({} against {} per "
-      "step, in {} places)",
+      "step, in {} expert layers)",
       balance.factor(), format_duration(balance.most), format_duration(balance.mean),
       balance.layers);
   if (ratio(balance.uneven, context.step) < kFindingShare)
@@ -71,7 +71,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       "{}. Elsewhere the slowest rank computes {} longer than the mean. The ranks wait {} for "
       "experts with more tokens. {}",
       checked, format_percent(balance.usual), of_step(context, balance.uneven, context.step),
-      who(balance));
+      busiest_ranks(balance));
   finding.confidence = 0.9;
   finding.evidence = evidence_of(context);
   finding.advice = {

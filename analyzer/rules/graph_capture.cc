@@ -5,8 +5,8 @@
 // Mechanism: during a capture, launches become graph nodes and nothing runs. One call runs the
 //   graph later.
 // Formula: fires if more than half of the launch calls lie inside a capture and have no device op.
-//   The time is that of the captures; no fix gains anything.
-// Falsified by: ops of those launches in the trace.
+//   Its time is the duration of the captures. No fix shortens it.
+// Falsified by: device ops of those launches in the trace.
 // Known false positives: none known; dropped ops lie outside captures.
 // Source: stream capture of CUDA and HIP; inference engines capture one graph per batch size when they start.
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("{} of {} launches were captured into a graph.",
                                   format_count(capture.captured), format_count(capture.launches)));
   Finding finding = found(rule, capture.time, context);
-  // Of the recording: the captures are longer than what ran in it.
+  // No step ran, so the captures have no share of one: rank this finding first.
   finding.share_of_step = 1;
   finding.claim = fmt::format(
       "{} of {} launches only capture a graph and run no op on a device. This recording shows {} "

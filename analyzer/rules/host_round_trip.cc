@@ -93,8 +93,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
                             per_step(context), of_step(context, trips.recoverable, context.step)));
   Finding finding = found(rule, trips.recoverable, context);
   finding.claim = fmt::format(
-      "{:.1f} times {} data goes to the host and straight back ({} together), and the device waits "
-      "{}.",
+      "Data goes to the host and straight back {:.1f} times {} ({}). The device waits {}.",
       trips.trips, per_step(context), format_bytes(trips.bytes),
       of_step(context, trips.recoverable, context.step));
   finding.confidence = 0.7;

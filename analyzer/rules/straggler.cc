@@ -203,12 +203,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
                   format_percent(role.wait_share), rank_label(job.ranks[job.critical]),
                   format_count(role.last), format_count(role.synchronised));
   bool significant = ratio(role.caused_wait, context.step) >= kFindingShare;
-  const DurationNs untold = std::ranges::max_element(job.roles, {}, &RankRole::untold)->untold;
-  if (!significant && ratio(untold, context.step) >= kFindingShare)
+  const DurationNs unsplit = std::ranges::max_element(job.roles, {}, &RankRole::unsplit)->unsplit;
+  if (!significant && ratio(unsplit, context.step) >= kFindingShare)
     return cannot_tell(
         rule, fmt::format("{} of communication has no counterpart on other ranks, so its waiting "
                           "share is unknown. Record all ranks, with communicators and peers.",
-                          of_step(context, untold, context.step)));
+                          of_step(context, unsplit, context.step)));
   const ExpertBalance experts = find_expert_balance(context);
   if (significant && experts.layers > 0 &&
       ratio(role.caused_wait - usual_wait(experts, job.critical), context.step) < kFindingShare)
@@ -219,7 +219,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("{}; the others wait for it {}.", who,
                                   of_step(context, role.caused_wait, context.step)));
   if (!is_beyond_chance(job, limit))
-    return fine(rule, fmt::format("{}; in so short a run that may be chance.", who));
+    return fine(rule, fmt::format("{}; in a run this short, that may be chance.", who));
   TimeClass cause = role.cause ? role.cause->time_class : TimeClass::kUnknown;
   const DevicePartition* host = without_device(context);
   const Pauses pauses = host ? Pauses{} : pauses_of(context);
@@ -233,8 +233,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   std::string rank = rank_label(job.ranks[job.critical]);
   rank.front() = 'R';
   finding.claim = fmt::format(
-      "{} holds the others up, {} of the step: {}. {} (by chance: {}); the others wait {}.", rank,
-      format_percent(ratio(role.caused_wait, context.step)),
+      "{} delays the other ranks by {} of the step: {}. {} (an even share is {}); the others wait "
+      "{}.",
+      rank, format_percent(ratio(role.caused_wait, context.step)),
       role.cause ? doing(*role.cause, pauses, own_work)
                  : "none of its work takes longer than on the usual rank",
       who, format_percent(1.0 / static_cast<double>(job.ranks.size())),

@@ -40,7 +40,7 @@ void AnalysisInput::declare_unrecorded_step(CLI::App& app) {
          "--unrecorded-step",
          [this](double ns) { options_.steps.unrecorded = DurationNs{std::llround(ns)}; },
          "What a step takes when nothing records it, e.g. 45.2ms by the program's own clock: "
-         "recording lengthens CUDA calls, and predictions are of the unrecorded run")
+         "recording lengthens CUDA calls, and predictions are for a run without recording")
       ->type_name("TIME")
       ->transform(CLI::AsNumberWithUnit(
           std::map<std::string, double>{{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}},

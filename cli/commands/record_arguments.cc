@@ -97,7 +97,7 @@ void RecordArguments::declare(CLI::App& app, const std::string& command) {
   app.add_flag(
       "--measure-cost", options_.cuda.pauses,
       "PyTorch: do not record CUDA in 4 × 8 of the steps, which shows what recording costs; "
-      "predictions are then of the unrecorded run");
+      "predictions are then for a run without recording");
   app.add_flag("--nccl-profiler", options_.nccl_profiler,
                "Record NCCL profiler events: sequence numbers, algorithm, protocol");
   app.add_flag(

@@ -51,7 +51,7 @@ void sort_in(const Forecast& forecast, const Change& alternative, const TrainerS
   if (why.empty()) {
     result.to_try.push_back({forecast, change});
   } else {
-    result.left.push_back({forecast.fix, words_of(alternative), forecast, why});
+    result.untried.push_back({forecast.fix, words_of(alternative), forecast, why});
   }
 }
 
@@ -70,7 +70,7 @@ Candidates choose_candidates(const Forecasts& forecasts, const TrainerSwitches& 
     const NamedSwitches named = parse_named_switches(forecast.switches);
     if (!forecast.applies) {
       if (!named.alternatives.empty())
-        result.left.push_back(
+        result.untried.push_back(
             {forecast.fix, forecast.switches, std::nullopt, "does not apply: " + forecast.text});
       continue;
     }
@@ -106,7 +106,7 @@ Unpredicted choose_unpredicted(const Forecasts& forecasts, const TrainerSwitches
       words += (words.empty() ? "" : ", ") + option_of(name);
     }
     if (words.empty()) continue;
-    result.left.push_back(
+    result.untried.push_back(
         {forecast.fix, words, forecast.applies ? std::optional<Forecast>(forecast) : std::nullopt,
          forecast.applies ? too_little(most, noise) : "does not apply: " + forecast.text});
   }

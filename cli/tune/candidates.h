@@ -17,7 +17,7 @@ struct Candidate {
 /// What to try of the predictions, by predicted gain, and why the rest is left.
 struct Candidates {
   std::vector<Candidate> to_try;
-  std::vector<Left> left;
+  std::vector<Untried> untried;
 };
 
 /// `kept` is in effect beside the values of the command line.
@@ -31,7 +31,7 @@ struct Unpredicted {
     std::optional<double> at_most;  ///< what a ceiling says that it can gain
   };
   std::vector<One> to_try;
-  std::vector<Left> left;  ///< a ceiling says that they gain nothing
+  std::vector<Untried> untried;  ///< a ceiling says that they gain nothing
 };
 Unpredicted choose_unpredicted(const Forecasts& forecasts, const TrainerSwitches& switches,
                                const Options& options, double noise);

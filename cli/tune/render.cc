@@ -38,7 +38,7 @@ std::string trials_table(const Result& result, const RunFacts& facts) {
 /// By reason, in the order in which they came up.
 std::string left_text(const Result& result) {
   std::vector<std::pair<std::string, std::string>> by_reason;
-  for (const Left& left : result.left) {
+  for (const Untried& left : result.untried) {
     if (left.why.starts_with("does not apply")) continue;
     const auto found =
         std::ranges::find(by_reason, left.why, [](const auto& r) { return r.first; });
@@ -136,7 +136,7 @@ std::string render_json(const Result& result, const RunFacts& facts) {
           gain_json(trial.expected->share, trial.expected->interval);
   }
   root["not_tried"] = Json::array();
-  for (const Left& left : result.left)
+  for (const Untried& left : result.untried)
     root["not_tried"].push_back({{"fix", or_null(left.fix)},
                                  {"switches", left.switches},
                                  {"predicted", predicted_json(left.forecast)},

@@ -96,8 +96,8 @@ std::string search_table(const Result& result) {
 }
 
 std::string left_text(const Result& result) {
-  std::string text = result.left.empty() ? "" : "\nNot tried:\n";
-  for (const Left& left : result.left) {
+  std::string text = result.untried.empty() ? "" : "\nNot tried:\n";
+  for (const Untried& left : result.untried) {
     text += fmt::format("  {}: {}", escape_terminal(left.switches), escape_terminal(left.why));
     if (left.forecast && !left.forecast->applies)
       text +=

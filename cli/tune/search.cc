@@ -140,8 +140,9 @@ class Search {
     const double noise = noise_.share(pairs_);
     Candidates candidates = choose_candidates(forecasts, switches_, result_.kept, options_, noise);
     Unpredicted unpredicted = choose_unpredicted(forecasts, switches_, options_, noise);
-    result_.left = std::move(candidates.left);
-    result_.left.insert(result_.left.end(), unpredicted.left.begin(), unpredicted.left.end());
+    result_.untried = std::move(candidates.untried);
+    result_.untried.insert(result_.untried.end(), unpredicted.untried.begin(),
+                           unpredicted.untried.end());
     return try_predicted(candidates) || try_unpredicted(unpredicted);
   }
 
@@ -167,8 +168,8 @@ class Search {
   }
 
   void leave(const Candidate& candidate) {
-    result_.left.push_back({candidate.forecast.fix, words_of(candidate.change), candidate.forecast,
-                            "the time budget is spent"});
+    result_.untried.push_back({candidate.forecast.fix, words_of(candidate.change),
+                               candidate.forecast, "the time budget is spent"});
   }
 
   bool try_unpredicted(const Unpredicted& unpredicted) {
@@ -181,8 +182,8 @@ class Search {
         if (one.values.empty() ? climb(next) : try_values(next)) return true;
       } catch (const BudgetUsed&) {
         for (; i < unpredicted.to_try.size(); ++i)
-          result_.left.push_back({"", option_of(unpredicted.to_try[i].of->name), std::nullopt,
-                                  "the time budget is spent"});
+          result_.untried.push_back({"", option_of(unpredicted.to_try[i].of->name), std::nullopt,
+                                     "the time budget is spent"});
         throw;
       }
     }
@@ -235,8 +236,8 @@ class Search {
       result_.trials.push_back(std::move(trial));
       return false;
     } catch (const RunTooLong&) {
-      result_.left.push_back({trial.fix, words_of(change), trial.forecast,
-                              "it was still running when the budget ended"});
+      result_.untried.push_back({trial.fix, words_of(change), trial.forecast,
+                                 "it was still running when the budget ended"});
       throw;
     }
     decide(trial, before, after);
@@ -455,7 +456,7 @@ class Search {
   /// Values that no run had.
   void leave_untried(const std::string& why) {
     for (const Choice& choice : grid_.untried()) {
-      Left left;
+      Untried left;
       if (choice.forecast) left.fix = choice.forecast->fix;
       left.forecast = choice.forecast;
       left.switches = words_of(choice.setting);
@@ -463,7 +464,7 @@ class Search {
                      ? fmt::format("expected gain at most {}",
                                    format_percent(std::clamp(choice.interval.high, 0.0, 1.0)))
                      : why;
-      result_.left.push_back(std::move(left));
+      result_.untried.push_back(std::move(left));
     }
   }
 

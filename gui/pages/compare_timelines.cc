@@ -150,7 +150,7 @@ void CompareTimelines::set_pair(std::shared_ptr<const SessionPair> pair) {
     widget->setEnabled(steps);
   aligned_->setText(
       !pair_  ? QString()
-      : steps ? tr("Steps are aligned at their starts on the device; times are relative.")
+      : steps ? tr("Both steps begin at 0, where their work on the device starts.")
               : tr("Without steps on both sides, the starts of device work are aligned."));
   show_steps(pair_ ? pair_->median_steps() : std::nullopt);
 }

@@ -9,7 +9,7 @@ namespace headway::kernels {
 
 /// Largest value of each square window of a channels-last image, per channel:
 ///   y[n,p,q,c] = max over r,s of x[n, p·stride + r - padding, q·stride + s - padding, c]
-/// Places outside the image do not count. Exact; of equals the first in reading order wins.
+/// Positions outside the image are ignored. Exact; among equal maxima the first in row-major order wins.
 struct MaxPoolShape {
   std::int64_t images = 0;
   std::int64_t height = 0;
@@ -19,6 +19,7 @@ struct MaxPoolShape {
   int stride = 2;
   int padding = 1;
 
+  /// Height or width of the output.
   constexpr std::int64_t out(std::int64_t extent) const {
     return (extent + 2 * padding - kernel) / stride + 1;
   }
@@ -26,9 +27,9 @@ struct MaxPoolShape {
   constexpr std::int64_t results() const { return images * out(height) * out(width) * channels; }
 };
 
-/// `place` [results] keeps r·kernel + s of each maximum for backward.
+/// `place` [results] receives r·kernel + s of each maximum, for the backward pass.
 void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::uint8_t* place);
-/// dx = sum of dy over the windows whose maximum the element was.
+/// dx = sum of dy over the windows in which the element is the maximum.
 void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::uint8_t* place,
                        float* dx);
 

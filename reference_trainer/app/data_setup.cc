@@ -179,7 +179,7 @@ void DataSetup::set_up_images(const Settings& s, const LayoutProgress& progress,
         "decode: images that are decoded offline are packed into shards; use --source shards.");
   if (s.decode == Decode::kDevice && !s.augment_on_device)
     fail_usage(
-        "decode: what the device decodes is resized and augmented there; use --augment-on device.");
+        "decode: images decoded on the device are also augmented there; use --augment-on device.");
   if (s.model == ModelKind::kSsd) {
     open_boxes(s, progress, note);
   } else if (s.data == DataKind::kPictures || s.data == DataKind::kGeneratedPictures) {

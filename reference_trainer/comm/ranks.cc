@@ -132,15 +132,14 @@ void check_experts(const Settings& s) {
   if (s.device == DeviceKind::kCuda)
     fail_usage("experts: GPUs have no kernels for them yet. Use --device host or sim.");
   if (!s.expert_parallel) return;
-  if (s.ranks == 1)
-    fail_usage("expert_parallel: one rank has all experts. Give --ranks of 2 or more.");
+  if (s.ranks == 1) fail_usage("expert_parallel: one rank has all experts. Use --ranks 2 or more.");
   if (s.experts % s.ranks != 0)
     fail_usage("expert_parallel: {} experts cannot be dealt out to {} ranks in equal parts.",
                s.experts, s.ranks);
   if (s.shard_parameters || s.pipeline != PipelineSchedule::kOff || s.accumulate > 1 ||
       s.topology != Topology::kFlat || s.recompute)
     fail_usage(
-        "expert_parallel: goes with data parallelism of one batch a step alone. Leave "
+        "expert_parallel: combines only with data parallelism, one batch per step. Use "
         "--shard-parameters off, --pipeline off, --accumulate 1, --topology flat and --recompute "
         "off.");
   if (s.optimizer == OptimizerChoice::kLamb || s.optimizer == OptimizerChoice::kLars)
@@ -226,7 +225,7 @@ void check_rank_settings(const Settings& s) {
   if (s.experts > 0) check_experts(s);
   if (s.sequence_parallel && !s.tensor_parallel)
     fail_usage(
-        "sequence_parallel: shares what is between the products of tensor parallelism. Add "
+        "sequence_parallel: splits activations between the products of tensor parallelism. Add "
         "--tensor-parallel on.");
   if (s.tensor_parallel) check_tensor_parallel(s);
   if (s.ranks == 1) return;

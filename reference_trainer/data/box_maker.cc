@@ -33,7 +33,7 @@ class BoxMaker final : public BatchMaker {
     nvtx::Range whole(batch_, stage_payload(RangeKind::kBatch, batch.id,
                                             packed_ ? image_bytes() : float_bytes()));
     run(batch, BoxStage::kRead, source_.bytes(samples), [&] { source_.read(samples, encoded_); });
-    start(epoch, samples);
+    reset_images(epoch, samples);
     run(batch, BoxStage::kDecode, image_bytes(), [&] { decode(); });
     run(batch, BoxStage::kCrop, box_bytes(), [&] { crop(); });
     run(batch, BoxStage::kResize, pixel_bytes(), [&] { resize_parts(); });
@@ -49,6 +49,7 @@ class BoxMaker final : public BatchMaker {
   }
 
  private:
+  /// The transforms of one image so far; the stages draw from `random` in their order.
   struct Image {
     Picture picture;
     Box part{0, 0, 1, 1, 0};
@@ -57,6 +58,7 @@ class BoxMaker final : public BatchMaker {
     Random random{0};
   };
 
+  /// Runs a stage in its NVTX range, unless the options leave it to the device.
   template <class Work>
   void run(const Batch& batch, BoxStage stage, std::int64_t bytes, const Work& work) {
     if (!has_stage(options_, stage)) return;
@@ -87,7 +89,7 @@ class BoxMaker final : public BatchMaker {
   }
   std::int64_t target_bytes() const { return 20 * options_.batch * options_.boxes.per_image(); }
 
-  void start(std::int64_t epoch, std::span<const std::int64_t> samples) {
+  void reset_images(std::int64_t epoch, std::span<const std::int64_t> samples) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
       images_[i].random = Random(options_.seed, static_cast<std::uint64_t>(epoch),
                                  static_cast<std::uint64_t>(samples[i]));
@@ -156,28 +158,28 @@ class BoxMaker final : public BatchMaker {
     } else {
       std::ranges::copy(floats_, batch.images.as<float>());
     }
-    if (!options_.boxes.encoder) place_boxes();
+    if (!options_.boxes.encoder) copy_padded_boxes();
     auto* const labels = batch.labels.as<std::int32_t>();
     std::ranges::copy(labels_, labels);
     std::ranges::copy(targets_, batch.boxes.as<float>());
     std::fill(labels + labels_.size(), labels + options_.batch * options_.boxes.per_image(), -1);
   }
 
-  /// What the device is to do with the pictures.
+  /// Writes the transforms, which the device applies, into the block.
   void pack() {
     for (std::size_t i = 0; i < images_.size(); ++i) {
       const kernels::PicturePart& picture = packed_->picture(i);
       kernels::PicturePart part = part_of(images_[i].part, picture.height, picture.width);
       part.mirrored = images_[i].mirrored ? 1 : 0;
-      packed_->show(i, part);
+      packed_->crop(i, part);
       if (options_.pictures.random)
         packed_->recolour(i, choose_colours(options_.pictures.jitter, images_[i].random));
     }
     packed_->end();
   }
 
-  /// The boxes as they are, in places that every image has.
-  void place_boxes() {
+  /// Without an encoder: each image's boxes, padded to the same number per image.
+  void copy_padded_boxes() {
     const auto places = static_cast<std::size_t>(options_.boxes.places);
     labels_.assign(images_.size() * places, -1);
     targets_.assign(labels_.size() * 4, 0);
@@ -195,7 +197,7 @@ class BoxMaker final : public BatchMaker {
   SampleSource& source_;
   const LoaderOptions& options_;
   const nvtx::Name batch_ = nvtx::intern("batch");
-  std::vector<nvtx::Name> names_;  // as kBoxStages
+  std::vector<nvtx::Name> names_;  // by index in kBoxStages
   EncodedBatch encoded_;
   std::optional<PackedBatch> packed_;
   std::vector<Image> images_;

@@ -168,7 +168,7 @@ const kernels::PicturePart& PackedBatch::picture(std::size_t i) const {
   return at<kernels::PicturePart>(places_.parts, i);
 }
 
-void PackedBatch::show(std::size_t i, const kernels::PicturePart& part) {
+void PackedBatch::crop(std::size_t i, const kernels::PicturePart& part) {
   auto& here = at<kernels::PicturePart>(places_.parts, i);
   const std::int64_t offset = here.offset;
   here = part;

@@ -18,38 +18,38 @@
 
 namespace headway::trainer {
 
-/// What batches hold where the device makes the images itself: for every image what becomes of it, then pixels or, where the
-/// device decodes, the coefficients of JPEGs. One block of memory, so that one copy brings it over.
+/// The layout of a batch whose images the device transforms: the parameters of each image's transforms, then the payload:
+/// pixels or, where the device decodes, JPEG coefficients. One block of memory, so that one copy moves it to the device.
 struct PackedFormat {
   enum class Kind : std::uint8_t { kGrey, kPictures, kJpegs };
   Kind kind = Kind::kGrey;
   std::int64_t images = 0;
-  int height = 0;  ///< of what is trained on
+  int height = 0;  ///< of the images that the model gets
   int width = 0;
-  int canvas_height = 0;  ///< pictures have this size before a part is chosen; 0: their own
+  int canvas_height = 0;  ///< pictures are resized to it before the crop; 0: they keep their size
   int canvas_width = 0;
-  std::int64_t payload_bytes = 0;  ///< that a batch may have
-  std::int64_t usual_payload = 0;  ///< that one has on average
-  std::int64_t decoded_bytes = 0;  ///< kJpegs: that the pictures of a batch may have as pixels
-  std::int64_t usual_decoded = 0;  ///< likewise, on average
-  Augmentation grey;               ///< how grey images are normalised
-  PictureAugmentation colour;      ///< likewise pictures
+  std::int64_t payload_bytes = 0;  ///< the most that a batch has
+  std::int64_t usual_payload = 0;  ///< the mean of a batch
+  std::int64_t decoded_bytes = 0;  ///< kJpegs: the most decoded pixels that a batch has
+  std::int64_t usual_decoded = 0;  ///< likewise, the mean
+  Augmentation grey;               ///< normalises grey images
+  PictureAugmentation colour;      ///< normalises and changes pictures
 
-  /// JPEGs in a canvas are resized twice.
+  /// True for JPEGs with a canvas, which are resized twice: into the canvas, then from the crop to `height` × `width`.
   bool has_canvas() const { return kind == Kind::kJpegs && canvas_height > 0; }
   std::int64_t canvas_bytes() const { return std::int64_t{3} * canvas_height * canvas_width; }
 
-  /// Where things begin, in bytes from the block's beginning.
+  /// Offset of each array from the start of the block, in bytes.
   struct Places {
     std::int64_t shifts = 0;   ///< kernels::ImageShift [images]; kGrey
-    std::int64_t parts = 0;    ///< kernels::PicturePart [images]; of pictures
-    std::int64_t whole = 0;    ///< likewise: what of a picture goes into its canvas; has_canvas()
-    std::int64_t colours = 0;  ///< kernels::ColourChange [images]; of pictures, random
+    std::int64_t parts = 0;    ///< kernels::PicturePart [images]; kPictures, kJpegs: the crop
+    std::int64_t whole = 0;    ///< likewise: what fills the canvas; has_canvas()
+    std::int64_t colours = 0;  ///< kernels::ColourChange [images]; pictures with random colours
     std::int64_t jpegs = 0;    ///< kernels::JpegPicture [images]; kJpegs
     std::int64_t payload = 0;
   };
   Places places() const;
-  /// Of the block.
+  /// Size of the block.
   std::int64_t bytes() const { return places().payload + payload_bytes; }
 };
 
@@ -59,25 +59,25 @@ PackedFormat canvas_format(std::int64_t images, int canvas_height, int canvas_wi
 /// For pictures of their own size; `jpegs`: as coefficients.
 PackedFormat picture_format(std::int64_t images, const PictureSizes& sizes, bool jpegs);
 
-/// Fills the block of one batch, image by image in order. All sizes are checked: a picture that does not fit, because its file
-/// was exchanged since it was measured, is an Error (bad input) that names it.
+/// Fills the block of one batch, image by image in order. Throws Error (bad input) with the name of a picture that does not
+/// fit: its file has changed since it was measured.
 class PackedBatch {
  public:
   /// `format` must outlive it.
   explicit PackedBatch(const PackedFormat& format) : format_(format), places_(format.places()) {}
 
   void begin(Batch& batch);
-  /// Place for the next image's pixels, of the canvas or of a grey image.
+  /// Memory for the next image's pixels: a canvas or a grey image.
   std::span<std::uint8_t> add_pixels();
   void add_picture(const Picture& picture, std::string_view origin);
   void add_jpeg(std::span<const std::byte> bytes, std::string_view origin);
-  /// Image i, which is there: the size of its picture, or of the canvas.
+  /// The size of image i, already added: of its picture, or of the canvas.
   const kernels::PicturePart& picture(std::size_t i) const;
-  /// What becomes of it. Of `part` all but the offset counts.
+  /// The transforms of image i: shift, crop, colour change. `part.offset` is ignored.
   void shift(std::size_t i, const kernels::ImageShift& how);
-  void show(std::size_t i, const kernels::PicturePart& part);
+  void crop(std::size_t i, const kernels::PicturePart& part);
   void recolour(std::size_t i, const kernels::ColourChange& how);
-  /// Says how much of the block is used.
+  /// Writes the used size of the block to the batch.
   void end();
 
  private:

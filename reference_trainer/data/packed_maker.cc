@@ -55,7 +55,7 @@ class PackedMaker final : public BatchMaker {
       return;
     }
     const kernels::PicturePart& picture = packed_.picture(i);
-    packed_.show(i, choose_part(format().colour, random, picture.height, picture.width));
+    packed_.crop(i, choose_part(format().colour, random, picture.height, picture.width));
     if (format().colour.random) packed_.recolour(i, choose_colours(format().colour.jitter, random));
   }
 

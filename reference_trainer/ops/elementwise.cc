@@ -176,7 +176,7 @@ RowKind row_kind(const Graph& graph, ValueId value, RowsAndColumns over) {
   if (shape.elements() == over.rows * over.columns) return RowKind::kFull;
   if (shape.rank() == 2 && shape[0] == over.rows && shape[1] == 1) return RowKind::kPerRow;
   if (shape.elements() == over.columns) return RowKind::kPerColumn;
-  fail_internal("Value '{}' of shape {} does not spread over {}x{}.", graph.value(value).name,
+  fail_internal("Value '{}' of shape {} does not broadcast to {}x{}.", graph.value(value).name,
                 shape.text(), over.rows, over.columns);
 }
 

@@ -338,13 +338,13 @@ std::vector<Switch> make_switches() {
           {"data_dir", kData, "Folder of the Fashion-MNIST files (Debian: dataset-fashion-mnist)."},
           &S::data_dir, "a folder"),
       text({"picture_dir", kData,
-            "Folder of the pictures (Debian: openclipart-png), a folder in it per class."},
+            "Folder of pictures, one subfolder per class (Debian: openclipart-png)."},
            &S::picture_dir, "a folder"),
       one_of({"image_size", kData,
-              "Pixels a side that pictures are trained at; ssd has 8732 anchors at 300."},
+              "Height and width of training images, in pixels; ssd has 8732 anchors at 300."},
              &S::image_size, {32, 64, 96, 128, 224, 300}),
       text({"box_dir", kData,
-            "Folder of pictures with annotations.json, the boxes in them in COCO's form, for ssd."},
+            "Folder of pictures and their boxes in annotations.json (COCO format), for ssd."},
            &S::box_dir, "a folder"),
       text({"text_dir", kData,
             "Folder whose files, gzipped or not, are the text (Debian: manpages)."},
@@ -683,9 +683,8 @@ std::vector<Switch> make_switches() {
            "allocator", try_values({"caching"})},
           &S::raw_allocator, {{"caching", false}, {"raw", true}}),
       flag({"recompute", kDevice,
-            "Keep of a transformer's block only what goes into it, and make its activations again "
-            "in the backward pass: "
-            "less memory for about a third more arithmetic.",
+            "Keep only the input of each transformer block, and recompute its activations in the "
+            "backward pass: less memory for about a third more arithmetic.",
             "recomputation", try_values({"off"})},
            &S::recompute),
       integer({"threads",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Field numbers are those of Perfetto's messages Trace, TracePacket, TrackDescriptor, TrackEvent and
-// InternedData.
+// Field numbers are those of Perfetto's protobuf messages. Each enum is named after its message; messages of two or three
+// fields have plain numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,18 +19,37 @@ namespace {
 
 using namespace export_detail;
 
-enum PacketField : std::uint32_t {
+enum TracePacket : std::uint32_t {
   kClockSnapshot = 6,
   kTimestamp = 8,
   kSequence = 10,
   kTrackEvent = 11,
-  kInterned = 12,
+  kInternedData = 12,
   kSequenceFlags = 13,
   kTrackDescriptor = 60,
 };
-enum EventType : std::uint32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4 };
+enum TrackEvent : std::uint32_t {
+  kCategory = 3,
+  kAnnotation = 4,
+  kType = 9,
+  kName = 10,
+  kTrack = 11,
+  kCounterValue = 44,
+  kFlow = 47,
+  kFlowEnd = 48,
+};
+enum TrackEventType : std::uint32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4 };
+enum TrackDescriptor : std::uint32_t {
+  kTrackId = 1,
+  kTrackName = 2,
+  kProcess = 3,
+  kThread = 4,
+  kParent = 5,
+  kCounterUnit = 8,
+};
+enum InternedData : std::uint32_t { kCategories = 1, kEventNames = 2, kAnnotationNames = 3 };
 
-/// What a slice shows when it is clicked on; values are numbers or texts.
+/// Key-value pairs that Perfetto shows for a selected slice; values are numbers or texts.
 class Annotations {
  public:
   explicit Annotations(class PerfettoWriter& writer) : writer_(writer) {}
@@ -42,7 +61,7 @@ class Annotations {
   class PerfettoWriter& writer_;
 };
 
-/// One slice of a track, whatever it comes from.
+/// One slice of a track and the row that it comes from.
 struct Slice {
   Interval when;
   enum class From : std::uint8_t { kRange, kCall, kOp, kOverhead } from = From::kRange;
@@ -72,7 +91,7 @@ class PerfettoWriter {
   }
 
   std::uint64_t annotation_name(std::string_view name) {
-    return interned(annotation_names_, name, 3);
+    return interned(annotation_names_, name, kAnnotationNames);
   }
 
  private:
@@ -80,7 +99,7 @@ class PerfettoWriter {
 
   void packet(ProtoWriter& fields, std::uint64_t flags = 2) {
     fields.number(kSequence, 1).number(kSequenceFlags, flags);
-    if (!new_names_.empty()) fields.message(kInterned, new_names_);
+    if (!new_names_.empty()) fields.message(kInternedData, new_names_);
     new_names_.clear();
     whole_.clear();
     whole_.message(1, fields);
@@ -89,7 +108,7 @@ class PerfettoWriter {
   }
   std::uint64_t at(TimeNs time) const { return static_cast<std::uint64_t>(time.ns + base_); }
 
-  /// The number of a text; new ones go out with the packet that uses them first.
+  /// The ID of a text. A new one is written with the packet that uses it first.
   std::uint64_t interned(std::map<std::string, std::uint64_t, std::less<>>& known,
                          std::string_view name, std::uint32_t field) {
     auto found = known.find(name);
@@ -102,14 +121,14 @@ class PerfettoWriter {
   }
   std::uint64_t event_name(StringId id) {
     if (names_.size() < trace_.strings.size()) names_.resize(trace_.strings.size());
-    if (id.value >= names_.size()) return interned(texts_, "?", 2);
+    if (id.value >= names_.size()) return interned(texts_, "?", kEventNames);
     std::uint64_t& known = names_[id.value];
-    if (known == 0) known = interned(texts_, trace_.strings[id], 2);
+    if (known == 0) known = interned(texts_, trace_.strings[id], kEventNames);
     return known;
   }
 
   void begin_sequence() {
-    // Times of the trace and of the wall clock that belong together.
+    // The same moment on the clock of the trace and on the wall clock.
     auto clock = [](std::uint64_t id, std::uint64_t time) {
       ProtoWriter one;
       one.number(1, id).number(2, time);
@@ -130,9 +149,9 @@ class PerfettoWriter {
 
   std::uint64_t track(ProtoWriter descriptor, std::uint64_t parent, std::string_view name) {
     std::uint64_t id = ++last_track_;
-    descriptor.number(1, id);
-    if (parent) descriptor.number(5, parent);
-    if (!name.empty()) descriptor.bytes(2, to_valid_utf8(name));
+    descriptor.number(kTrackId, id);
+    if (parent) descriptor.number(kParent, parent);
+    if (!name.empty()) descriptor.bytes(kTrackName, to_valid_utf8(name));
     ProtoWriter fields;
     fields.message(kTrackDescriptor, descriptor);
     packet(fields);
@@ -154,7 +173,7 @@ class PerfettoWriter {
       ProtoWriter fields;
       fields.integer(1, pid).bytes(6, to_valid_utf8(name));
       ProtoWriter descriptor;
-      process_tracks_.push_back(track(descriptor.message(3, fields), 0, ""));
+      process_tracks_.push_back(track(descriptor.message(kProcess, fields), 0, ""));
     }
   }
 
@@ -189,7 +208,7 @@ class PerfettoWriter {
       if (real) {
         ProtoWriter fields;
         fields.integer(1, pid).integer(2, thread.tid).bytes(5, to_valid_utf8(name));
-        descriptor.message(4, fields);
+        descriptor.message(kThread, fields);
       }
       std::uint64_t id = track(descriptor, parent, real ? "" : name);
       for (RangeId mark : marks[t]) {
@@ -224,7 +243,7 @@ class PerfettoWriter {
     }
   }
 
-  /// Slices of a track have to nest. Those that do not lie on further tracks of the same name.
+  /// Slices of a track must nest. Those that do not nest go to further tracks of the same name.
   void add_slices(std::vector<Slice>& slices, std::uint64_t first, std::uint64_t parent,
                   const std::string& name) {
     std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
@@ -254,17 +273,17 @@ class PerfettoWriter {
 
   void close(std::uint64_t track, std::vector<TimeNs>& open) {
     ProtoWriter event;
-    event.number(9, kSliceEnd).number(11, track);
+    event.number(kType, kSliceEnd).number(kTrack, track);
     ProtoWriter fields;
     packet(fields.number(kTimestamp, at(open.back())).message(kTrackEvent, event));
     open.pop_back();
   }
 
-  void event(std::uint64_t track, EventType type, TimeNs time, std::uint64_t name,
+  void event(std::uint64_t track, TrackEventType type, TimeNs time, std::uint64_t name,
              std::uint64_t category, const Annotations& more) {
     ProtoWriter event = more.fields;
-    event.number(9, type).number(11, track).number(10, name);
-    if (category) event.number(3, category);
+    event.number(kType, type).number(kTrack, track).number(kName, name);
+    if (category) event.number(kCategory, category);
     ProtoWriter fields;
     packet(fields.number(kTimestamp, at(time)).message(kTrackEvent, event));
   }
@@ -274,17 +293,17 @@ class PerfettoWriter {
   void add_slice(const Slice& slice, std::uint64_t track) {
     Annotations more(*this);
     std::uint64_t name = 0;
-    std::uint64_t of = 0;
+    std::uint64_t category_id = 0;
     switch (slice.from) {
       case Slice::From::kRange:
         name = event_name(trace_.ranges.name[slice.row]);
-        of = category({slice.row});
+        category_id = category({slice.row});
         annotate_range({slice.row}, more);
         add_flows(flows_of_range_, slice.row, more.fields);
         break;
       case Slice::From::kCall:
         name = event_name(trace_.calls.name[slice.row]);
-        of = interned(categories_, "call", 1);
+        category_id = interned(categories_, "call", kCategories);
         if (trace_.calls.correlation[slice.row])
           more.number("correlation",
                       static_cast<std::int64_t>(trace_.calls.correlation[slice.row]));
@@ -294,22 +313,23 @@ class PerfettoWriter {
         break;
       case Slice::From::kOp:
         name = event_name(trace_.device_ops.name[slice.row]);
-        of = interned(categories_, op_category(trace_.device_ops.kind[slice.row]), 1);
+        category_id =
+            interned(categories_, op_category(trace_.device_ops.kind[slice.row]), kCategories);
         annotate_op(slice.row, more);
         if (trace_.device_ops.call[slice.row].valid())
           more.fields.fixed64(kFlowEnd, op_flow(slice.row));
         break;
       case Slice::From::kOverhead:
         name = event_name(trace_.overheads[slice.row].name);
-        of = interned(categories_, "overhead", 1);
+        category_id = interned(categories_, "overhead", kCategories);
         break;
     }
-    event(track, kSliceBegin, slice.when.begin, name, of, more);
+    event(track, kSliceBegin, slice.when.begin, name, category_id, more);
   }
 
   std::uint64_t category(RangeId range) {
     const std::string& domain = trace_.domains[trace_.ranges.domain[range.value].value];
-    return domain.empty() ? 0 : interned(categories_, domain, 1);
+    return domain.empty() ? 0 : interned(categories_, domain, kCategories);
   }
   static std::string_view op_category(DeviceOpKind kind) {
     switch (kind) {
@@ -354,10 +374,8 @@ class PerfettoWriter {
 
   // -- flows --------------------------------------------------------------------------------------
 
-  enum FlowField : std::uint32_t { kFlow = 47, kFlowEnd = 48 };
-
   void find_flows() {
-    // The ops of each call, by counting.
+    // Counting sort of ops by call: those of call c are ops_by_call_[first_op_[c], first_op_[c + 1]).
     const DeviceOps& ops = trace_.device_ops;
     first_op_.assign(trace_.calls.size() + 1, 0);
     for (CallId call : ops.call) {
@@ -379,7 +397,7 @@ class PerfettoWriter {
   static std::uint64_t op_flow(std::uint32_t op) { return std::uint64_t{op} + 1; }
 
   using RangeFlows =
-      std::unordered_map<std::uint32_t, std::vector<std::pair<FlowField, std::uint64_t>>>;
+      std::unordered_map<std::uint32_t, std::vector<std::pair<TrackEvent, std::uint64_t>>>;
   static void add_flows(const RangeFlows& flows, std::uint32_t row, ProtoWriter& to) {
     auto found = flows.find(row);
     if (found == flows.end()) return;
@@ -399,12 +417,12 @@ class PerfettoWriter {
       }
       ProtoWriter descriptor;
       std::uint64_t id = track(
-          descriptor.message(8, unit),
+          descriptor.message(kCounterUnit, unit),
           series.process.valid() ? process_tracks_[series.process.value] : 0,
           series.device ? fmt::format("{} (device {})", series.name, *series.device) : series.name);
       for (std::size_t i = 0; i < series.time.size(); ++i) {
         ProtoWriter event;
-        event.number(9, kCounter).number(11, id).real(44, series.value[i]);
+        event.number(kType, kCounter).number(kTrack, id).real(kCounterValue, series.value[i]);
         ProtoWriter fields;
         packet(fields.number(kTimestamp, at(series.time[i])).message(kTrackEvent, event));
       }
@@ -423,12 +441,10 @@ class PerfettoWriter {
   std::map<std::string, std::uint64_t, std::less<>> annotation_names_;
   std::vector<std::int32_t> pids_;
   std::vector<std::uint64_t> process_tracks_;
-  std::vector<std::uint32_t> first_op_;  ///< by call: into ops_by_call_
+  std::vector<std::uint32_t> first_op_;  ///< by call: index into ops_by_call_
   std::vector<std::uint32_t> ops_by_call_;
   RangeFlows flows_of_range_;
 };
-
-constexpr std::uint32_t kAnnotation = 4;
 
 void Annotations::number(std::string_view name, std::int64_t value) {
   ProtoWriter one;

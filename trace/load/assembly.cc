@@ -229,6 +229,24 @@ StreamId Assembly::stream(DeviceId device, ProcessId owner, std::int64_t ordinal
   return slot->second;
 }
 
+void add_range(Assembly& assembly, std::int64_t global_tid, std::int64_t begin, std::int64_t end,
+               std::string_view name) {
+  if (!usable(assembly.losses, begin, end)) return;
+  Trace& trace = assembly.trace;
+  if (trace.domains.empty()) trace.domains.emplace_back();
+  Ranges& ranges = trace.ranges;
+  ranges.start.push_back(TimeNs{begin});
+  ranges.end.push_back(TimeNs{end});
+  ranges.name.push_back(trace.strings.add(name));
+  ranges.thread.push_back(assembly.thread(global_tid));
+  ranges.domain.push_back(DomainId{0});
+  ranges.parent.push_back(RangeId::none());
+  ranges.info.push_back(RangeInfoId::none());
+  ranges.depth.push_back(0);
+  ranges.flags.push_back(0);
+  trace.end = std::max(trace.end, TimeNs{end});
+}
+
 void nest(Trace& trace) {
   Ranges& ranges = trace.ranges;
   ranges.parent.assign(ranges.size(), RangeId::none());

@@ -23,7 +23,7 @@ inline void count(LossCounts& losses, Loss loss, std::int64_t n = 1) {
 }
 /// A time that a recording can have.
 bool possible(std::int64_t time);
-/// False (and counted) for times that no recording can have: the row is set aside.
+/// False (and counted) for times that no recording can have: the row is skipped.
 bool usable(LossCounts& losses, std::int64_t start, std::int64_t end);
 
 /// The trace under construction and the ids of what is in it.
@@ -48,6 +48,11 @@ struct Assembly {
   DeviceId device(DeviceType type, ProcessId process, std::int64_t ordinal);
   StreamId stream(DeviceId device, ProcessId process, std::int64_t ordinal);
 };
+
+/// Appends a range of the default domain, without information; `nest` sets parent and depth. Times that no recording can have
+/// are counted and the range is skipped.
+void add_range(Assembly& assembly, std::int64_t global_tid, std::int64_t begin, std::int64_t end,
+               std::string_view name);
 
 /// Parent and depth of the (sorted) ranges, by containment on their thread.
 void nest(Trace& trace);

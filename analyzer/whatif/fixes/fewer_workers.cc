@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fewer workers than processors make batches. Where more threads wanted a processor than there are, all of them took
-// longer by as much; then the training thread and each worker have one.
+// Fewer workers make the batches, so that each worker and the training thread have a processor. The recording had more
+// computing threads than processors, which lengthened the work of each thread by that ratio.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,29 +27,29 @@ Proposal propose(const Predictor& predictor) {
     return not_here(fmt::format("{:.1f} threads want {} processors", wanted, processors));
   Editor editor(predictor);
   LoaderPools pools(predictor, editor);
-  const auto left =
+  const auto new_workers =
       static_cast<std::size_t>(std::max<std::int64_t>(1, (processors - trainers) / trainers));
-  std::size_t before = 0;
-  std::size_t ahead = 0;
+  std::size_t old_workers = 0;
+  std::size_t new_depth = 0;
   for (const Loader& loader : find_loaders(points)) {
     if (loader.made.empty() || loader.waited.empty()) continue;
-    // No more of them have a batch at once than are made ahead.
-    const std::size_t now = workers_at_once(points, loader);
-    if (std::min(now, loader.depth) <= left) continue;
-    const bool in_turns = is_in_turns(points, loader, now);
+    const std::size_t workers = workers_at_once(points, loader);
+    // The prefetch depth also limits how many workers have a batch at once.
+    if (std::min(workers, loader.depth) <= new_workers) continue;
+    const bool in_turns = is_in_turns(points, loader, workers);
     const std::size_t depth =
-        in_turns ? std::max<std::size_t>(1, loader.depth * left / now) : loader.depth;
-    pools.add(loader, left, depth, in_turns);
-    before = std::max(before, now);
-    ahead = std::max(ahead, depth);
+        in_turns ? std::max<std::size_t>(1, loader.depth * new_workers / workers) : loader.depth;
+    pools.add(loader, new_workers, depth, in_turns);
+    old_workers = std::max(old_workers, workers);
+    new_depth = std::max(new_depth, depth);
   }
-  if (before == 0) return not_here("workers do not outnumber the processors");
+  if (old_workers == 0) return not_here("workers do not outnumber the processors");
   Proposal proposal{
       true,
       fmt::format("{} workers make batches instead of {}; {:.1f} threads wanted {} processors",
-                  left, before, wanted, processors),
+                  new_workers, old_workers, wanted, processors),
       editor.take()};
-  proposal.setting = fmt::format("--workers {} --prefetch {}", left, ahead);
+  proposal.setting = fmt::format("--workers {} --prefetch {}", new_workers, new_depth);
   pools.move_into(proposal.scenario);
   return proposal;
 }

@@ -52,7 +52,7 @@ Proposal propose(const Predictor& predictor) {
       page_faults_of(trace, trace.processes[trace.threads[thread.value].process.value]);
   if (!faults) return not_here("page faults of the training thread were not counted");
   if (!faults->libc_returns)
-    return not_here("the C library is told already to keep freed memory, or another one allocates");
+    return not_here("the C library already keeps freed memory, or another library allocates");
   const Interval window{predictor.program().recorded(marked.steps.front().begin.slot),
                         predictor.program().recorded(marked.steps.back().end.slot)};
   const std::vector<double> work = work_of(predictor, thread, window);

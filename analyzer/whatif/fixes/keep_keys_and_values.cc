@@ -108,9 +108,9 @@ const Fix kKeepKeysAndValues{
     FixKind::kCeiling,
     0.1,
     "--kv-cache on",
-    "In inference whose kernels have a larger grid from step to step, each of them takes what a "
-    "line "
-    "through its times and grids leaves without a grid, at least the shortest kernel.",
+    "Applies to inference whose kernels have larger grids from step to step. A line is fitted to a "
+    "kernel's times and grids; each kernel takes the line's time at grid 0, at least that of the "
+    "shortest kernel.",
     "whether each step makes one more token, and how long kernels take to read weights and the "
     "cache",
     propose};

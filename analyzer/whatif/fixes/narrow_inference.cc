@@ -196,7 +196,8 @@ Proposal propose(const Predictor& predictor, Target target) {
   const Products products = products_of(predictor, int8 ? 1 : 2);
   if (products.all().ns == 0) return not_here("no kernel is a known matrix product");
   if (ratio(products.wide, products.all()) < kMost)
-    return not_here("most matrix kernel names show no wider type");
+    return not_here(int8 ? "most matrix kernel names show no type wider than INT8"
+                         : "most matrix kernel names show no type wider than 16 bits");
   Editor editor(predictor);
   const Narrowing narrowing(predictor, *limits, target);
   // An engine of integers folds and fuses what it quantises.

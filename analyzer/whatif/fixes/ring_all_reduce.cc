@@ -192,10 +192,9 @@ const Fix kRingAllReduce{
     "--topology flat",
     "A sum to one rank and back drops to 1/n as a ring of n ranks: the root's link carries n - 1 "
     "messages each way, a ring link (n-1)/n of one. Ranks on one node sum first. Pieces up to 512 "
-    "KiB run at half rate; a hop takes half of what a sum at the root costs whatever its size, or "
-    "14 µs "
-    "(up to 100 µs) where sums have few sizes. Within one node, the link between its devices "
-    "decides.",
+    "KiB run at half rate. A hop takes half of the fixed cost of a sum at the root, or 14 µs (up "
+    "to "
+    "100 µs) where sums have few sizes. Within one node, the link between its devices decides.",
     "network speed for small pieces, and one connection's share of the network and device links",
     propose};
 

@@ -300,7 +300,7 @@ Proposal propose(const Predictor& predictor) {
   const std::vector<std::vector<Transfer>> all = stages_of_exchange(predictor);
   if (all.empty()) return not_here("no gradient exchange of known size was recorded");
   if (all.front().front().kind == "reduce")
-    return not_here("what a parameter server sends back is not cut");
+    return not_here("messages from a parameter server are not split");
   std::vector<TransferModel> models;
   for (const std::vector<Transfer>& stage : all) {
     if (stage.front().ranks != 1 && !stage.front().matched)
@@ -342,9 +342,9 @@ const Fix kSmallerBuckets{
     FixKind::kModelled,
     0.3,
     "--bucket-mb 25",
-    "Large messages of gradients are cut into parts of 50, 25, 10 or 5 MiB. Each goes "
-    "when its last gradient is there, and takes latency + bytes / bandwidth, fitted to "
-    "the recorded messages. What is left after the backward pass is one part.",
+    "Large gradient messages are split into buckets of 50, 25, 10 or 5 MiB. Each starts "
+    "when its last gradient is ready, and takes latency + bytes / bandwidth, fitted to "
+    "the recorded messages. Gradients left after the backward pass form one bucket.",
     "whether the library switches algorithms for smaller messages",
     propose};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the host computes from device data and copies back is computed on the device.
+// A round trip (copy to the host, host work, copy back) becomes one kernel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,22 +14,22 @@ namespace {
 
 using namespace trace;
 
-/// A call that only issues work.
+/// Duration of a call that only issues work.
 constexpr DurationNs kIssue{5'000};
 
-/// What the thread of `back` called after `out`: it waited for the copy.
+/// The calls of the thread between `out` and `back`, last first: they waited for the copy to the host.
 std::vector<CallId> calls_between(const Trace& trace, CallId out, CallId back) {
   std::vector<CallId> result;
   const auto calls = trace.calls_of_thread[trace.calls.thread[back.value]];
+  if (!out.valid()) return result;
   auto call = std::ranges::lower_bound(calls, back);
-  while (call != calls.begin() && *(call - 1) != out && out.valid() && *(call - 1) > out)
-    result.push_back(*--call);
+  while (call != calls.begin() && *(call - 1) > out) result.push_back(*--call);
   return result;
 }
 
-/// How many round trips a step of the device makes no longer.
-double stay(const Predictor& predictor, const RuleContext& context, const DevicePartition& device,
-            Editor& editor) {
+/// Returns the number of replaced round trips per step of the device.
+double replace_round_trips(const Predictor& predictor, const RuleContext& context,
+                           const DevicePartition& device, Editor& editor) {
   const Points& points = predictor.program().graph().points();
   const DeviceOps& ops = context.trace.device_ops;
   const DurationNs kernel = shortest_kernel(ops);
@@ -62,16 +62,17 @@ Proposal propose(const Predictor& predictor) {
   const std::size_t at = predictor.steps().partition;
   if (!context.partitions[at].device.valid()) return not_here("the steps run on a host thread");
   Editor editor(predictor);
-  double told = 0;
-  // Every rank is changed alike: one that is not would hold the others up.
+  double shown_trips = 0;
+  // On every rank: an unchanged rank would delay the others.
   for (std::size_t i = 0; i < context.partitions.size(); ++i) {
     if (!context.partitions[i].device.valid()) continue;
-    const double trips = stay(predictor, context, context.partitions[i], editor);
-    if (i == at) told = trips;
+    const double trips = replace_round_trips(predictor, context, context.partitions[i], editor);
+    if (i == at) shown_trips = trips;
   }
-  if (told == 0) return not_here("no data goes to the host and straight back");
+  if (shown_trips == 0) return not_here("no data goes to the host and straight back");
   return {true,
-          fmt::format("{:.1f} round trips per step through the host become a kernel each", told),
+          fmt::format("each of the {:.1f} round trips per step to the host becomes one kernel",
+                      shown_trips),
           editor.take()};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fused multiply-adds on twelve independent vectors: two units of latency four need eight in flight, and
-// twelve with two constants still fit sixteen registers.
+// Fused multiply-adds on twelve independent chains. Two FMA units of latency four need eight in flight; twelve chains and
+// two constants fit in sixteen vector registers.
 #include <array>
 
 #include "cli/calibrate/host/host.h"
@@ -12,8 +12,8 @@ namespace {
 constexpr std::int64_t kRounds = 1'000'000;
 constexpr int kChains = 12;
 
-// A macro: vectors wider than the file's target are taken apart in a function without the attribute, even
-// in one that is always inlined.
+// A macro, because only a function with the target attribute keeps wide vectors whole: the compiler splits them in any
+// other one, even if it is always inlined.
 #define HEADWAY_MULTIPLY_ADDS(bytes)                                                       \
   typedef float Vector __attribute__((vector_size(bytes)));                                \
   Vector x0 = {1}, x1 = x0, x2 = x0, x3 = x0, x4 = x0, x5 = x0, x6 = x0, x7 = x0, x8 = x0, \
@@ -23,7 +23,7 @@ constexpr int kChains = 12;
     x0 = x0 * m + s, x1 = x1 * m + s, x2 = x2 * m + s, x3 = x3 * m + s, x4 = x4 * m + s,   \
     x5 = x5 * m + s, x6 = x6 * m + s, x7 = x7 * m + s, x8 = x8 * m + s, x9 = x9 * m + s,   \
     xa = xa * m + s, xb = xb * m + s;                                                      \
-    /* Else the twelve, which are equal, would be one. */                                  \
+    /* Keeps the compiler from merging the twelve equal chains. */                         \
     HEADWAY_OPAQUE(x0, x1, x2, x3);                                                        \
     HEADWAY_OPAQUE(x4, x5, x6, x7);                                                        \
     HEADWAY_OPAQUE(x8, x9, xa, xb);                                                        \
@@ -68,7 +68,7 @@ std::array<Variant, 3> variants() {
 
 std::optional<FigureValue> measure_host_fp32(const Effort& effort, int threads) {
   std::optional<FigureValue> best;
-  // The widest is not the fastest where it lowers the clock or is split in two.
+  // All widths: the widest is slower where it lowers the clock or the unit splits it in two.
   for (const Variant& variant : variants()) {
     if (!variant.run) continue;
     std::vector<double> seconds = time_together(

@@ -142,7 +142,8 @@ PyMethodDef g_functions[] = {
      "push(name, kind, phase, batch, step, sequence, op) -> how many were open: opens a range on "
      "this thread."},
     {"pop", pop, METH_NOARGS, "Closes the innermost range of this thread, if one is open."},
-    {"pop_as", pop_as, METH_VARARGS, "pop_as(kind, phase): says now what the range was."},
+    {"pop_as", pop_as, METH_VARARGS,
+     "pop_as(kind, phase): closes the innermost range and declares what it was."},
     {"open_ranges", open_ranges, METH_NOARGS, "How many ranges this thread has open."},
     {"pop_to", pop_to, METH_VARARGS,
      "pop_to(count): closes ranges until `count` are open. Takes what else Call gives to `after`, "

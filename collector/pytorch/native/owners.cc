@@ -131,7 +131,8 @@ PyMethodDef g_functions[] = {
     {"disown", disown, METH_VARARGS, "disown(token, closes): it ends, and what it opened."},
     {"works_no_longer", works_no_longer, METH_NOARGS, "Its batch is done; callbacks follow."},
     {"opens", opens, METH_O, "opens(trains): what comes next is a step, or one of an evaluation."},
-    {"closes", closes, METH_O, "closes(done): it was; else what is open turned out to be nothing."},
+    {"closes", closes, METH_O,
+     "closes(done): ends the step; not done: discards it, e.g. after the last batch."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

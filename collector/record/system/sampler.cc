@@ -22,7 +22,7 @@ void Sampler::run() {
   auto period = std::chrono::nanoseconds(1'000'000'000 / (hz_ > 0 ? hz_ : 1));
   Clock::time_point next = Clock::now();
   Clock::time_point next_clocks = next;
-  // Short waits, so that finish() does not have to wait for a second.
+  // Short waits, so that finish() returns soon.
   constexpr auto kStep = std::chrono::milliseconds(20);
   while (!finishing_) {
     Clock::time_point now = Clock::now();
@@ -37,7 +37,7 @@ void Sampler::run() {
     }
     std::this_thread::sleep_until(std::min({next, next_clocks, Clock::now() + kStep}));
   }
-  if (hz_ > 0) sample();  // the last values, and who has ended since
+  if (hz_ > 0) sample();  // the last values, and processes that ended since the previous sample
   queue_.send(ClockTick{read_clocks()});
 }
 
@@ -52,12 +52,12 @@ void Sampler::describe(pid_t pid, std::string& command_line) {
 }
 
 void Sampler::discover() {
-  // The last field is the number given to the newest process or thread: unchanged, there is no new
-  // one, and the walk (10 us a thread) can be left out.
+  // The last field of /proc/loadavg is the ID of the newest process or thread. While it is unchanged, no process is new,
+  // and the walk over all children (10 us a thread) is unnecessary.
   std::string_view load = load_.read(buffer_);
   std::int64_t newest = number_at(load, 4).value_or(-1);
-  if (newest >= 0 && newest == last_pid_made_) return;
-  last_pid_made_ = newest;
+  if (newest >= 0 && newest == newest_pid_) return;
+  newest_pid_ = newest;
   std::vector<pid_t> to_visit = {::getpid()};
   std::set<pid_t> visited;
   while (!to_visit.empty()) {
@@ -79,7 +79,7 @@ void Sampler::sample() {
   machine_.sample(message.monotonic_ns, message.samples);
   for (auto entry = processes_.begin(); entry != processes_.end();) {
     auto& [pid, known] = *entry;
-    // Again a little later: at first it may show the program that called fork.
+    // Three times, because a process shows its parent's command line between fork and exec.
     if (known.age == 0 || known.age == 1 || known.age == hz_) describe(pid, known.command_line);
     ++known.age;
     if (known.sampler.sample(to_monotonic_ns(Clock::now()), message.samples)) {

@@ -41,8 +41,8 @@ class Sampler {
   MachineSampler machine_;
   std::map<pid_t, Known> processes_;
   ProcFile load_{"/proc/loadavg"};
-  /// Newest of the machine, from /proc/loadavg: unchanged, no process was made since.
-  std::int64_t last_pid_made_ = -1;
+  /// Of the machine, from /proc/loadavg: unchanged, no process was made since.
+  std::int64_t newest_pid_ = -1;
   std::int64_t sampled_ns_ = 0;
   std::string buffer_;
 };

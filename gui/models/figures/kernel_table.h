@@ -8,12 +8,12 @@ namespace headway::gui {
 
 enum class KernelGrouping : std::uint8_t {
   kName,
-  kFamily,    ///< what it does, told from its name; with unit and number type
-  kLaunches,  ///< names again: how long launches took and waited
+  kFamily,    ///< by what the kernel computes, with unit and number type
+  kLaunches,  ///< by name, with launch durations and queue waits
 };
 
-/// Kernels by name or family: count, time, blocks, what they reach. Copies and sets are not
-/// kernels. Rows lead to the longest; keys are names.
+/// One row per name or family: count, time, blocks, achieved rates. Without copies and sets. Each
+/// row links to its longest kernel; LinkedTable::keys holds the names.
 LinkedTable make_kernel_table(const trace::Trace& trace, const analyzer::Analysis& analysis,
                               KernelGrouping grouping, Scope scope);
 

@@ -12,10 +12,10 @@
 namespace headway::gui {
 namespace {
 
-/// What stands for the place on the command line of an editor.
-struct Known {
+/// How an editor's command line names a file and a line.
+struct KnownEditor {
   std::string_view program;
-  std::array<std::string_view, 3> place;  ///< templates; empty: fewer words
+  std::array<std::string_view, 3> location;  ///< argument templates; unused ones are empty
   bool terminal = false;
 };
 
@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 3> kPlus = {"+{line}", "{file}", ""};
 constexpr std::array<std::string_view, 3> kColon = {"{file}:{line}", "", ""};
 constexpr std::array<std::string_view, 3> kLine = {"--line", "{line}", "{file}"};
 
-constexpr auto kKnown = std::to_array<Known>({
+constexpr auto kKnown = std::to_array<KnownEditor>({
     {"code", kGoTo},        {"code-insiders", kGoTo}, {"codium", kGoTo},
     {"vscodium", kGoTo},    {"cursor", kGoTo},        {"windsurf", kGoTo},
     {"subl", kColon},       {"zed", kColon},          {"zeditor", kColon},
@@ -40,33 +40,33 @@ constexpr auto kKnown = std::to_array<Known>({
     {"pico", kPlus, true},
 });
 
-const Known* known(const std::string& program) {
+const KnownEditor* known_editor(const std::string& program) {
   const std::string name = std::filesystem::path(program).filename().string();
-  const auto found = std::ranges::find(kKnown, name, &Known::program);
+  const auto found = std::ranges::find(kKnown, name, &KnownEditor::program);
   return found == kKnown.end() ? nullptr : &*found;
 }
 
-/// Fills in one word: what is filled in is not looked at again.
+/// Replaces {file} and {line} in one word, once: a file name that holds {line} stays unchanged.
 std::string filled(std::string_view word, const std::string& file, int line) {
-  std::string made;
+  std::string result;
   while (!word.empty()) {
     if (word.starts_with("{file}")) {
-      made += file;
+      result += file;
       word.remove_prefix(6);
     } else if (word.starts_with("{line}")) {
-      made += std::to_string(line);
+      result += std::to_string(line);
       word.remove_prefix(6);
     } else {
-      made += word.front();
+      result += word.front();
       word.remove_prefix(1);
     }
   }
-  return made;
+  return result;
 }
 
-bool needs_terminal(const std::vector<std::string>& words, const Known* editor) {
+bool needs_terminal(const std::vector<std::string>& words, const KnownEditor* editor) {
   if (editor && editor->terminal) return true;
-  // Emacs opens a window unless it is told not to.
+  // Emacs opens a window unless an option forbids it.
   return std::any_of(words.begin() + 1, words.end(), [&](const std::string& word) {
     return editor && editor->program.starts_with("emacs") &&
            (word == "-nw" || word == "-t" || word == "--no-window-system" || word == "--tty");
@@ -79,7 +79,7 @@ std::optional<std::vector<std::string>> terminal(const Environment& environment,
     std::vector<std::string> words = split_words(one);
     if (words.empty() || !is_installed(words.front())) continue;
     const std::string name = std::filesystem::path(words.front()).filename().string();
-    // These read -e as one text, which would be split again.
+    // With -e these two take one string, which they would split again.
     words.emplace_back(name == "gnome-terminal" ? "--" : name == "xfce4-terminal" ? "-x" : "-e");
     return words;
   }
@@ -90,18 +90,18 @@ std::optional<std::vector<std::string>> terminal(const Environment& environment,
 
 std::vector<std::string> split_words(std::string_view text) {
   std::vector<std::string> words;
-  bool inside = false;  // of a word
+  bool in_word = false;
   char quote = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quote ? c == quote : c == '\'' || c == '"') {
       quote = quote ? 0 : c;
     } else if (!quote && (c == ' ' || c == '\t' || c == '\n')) {
-      inside = false;
+      in_word = false;
       continue;
     }
-    if (!inside) words.emplace_back();
-    inside = true;
+    if (!in_word) words.emplace_back();
+    in_word = true;
     if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
       words.back() += text[++i];
     } else if (c != '\'' && c != '"') {
@@ -126,11 +126,11 @@ EditorCommand editor_command(const std::filesystem::path& file, int line,
       return {{},
               fmt::format("{} names {}, which is not installed.", variable,
                           display_text(given.front(), 100))};
-    const Known* editor = known(given.front());
+    const KnownEditor* editor = known_editor(given.front());
     EditorCommand command;
-    const bool placed = std::any_of(given.begin() + 1, given.end(), [](const std::string& word) {
-      return word.find("{file}") != std::string::npos;
-    });
+    const bool has_location = std::any_of(
+        given.begin() + 1, given.end(),
+        [](const std::string& word) { return word.find("{file}") != std::string::npos; });
     if (needs_terminal(given, editor)) {
       const auto in = terminal(environment, is_installed);
       if (!in)
@@ -144,12 +144,12 @@ EditorCommand editor_command(const std::filesystem::path& file, int line,
     command.words.push_back(given.front());
     for (std::size_t i = 1; i < given.size(); ++i)
       command.words.push_back(filled(given[i], file.string(), line));
-    if (!placed && !editor) command.words.push_back(file.string());
-    if (!placed && editor) {
-      const bool already = given.back() == editor->place[0];  // "code -g"
-      for (std::size_t i = already ? 1 : 0; i < editor->place.size(); ++i)
-        if (!editor->place[i].empty())
-          command.words.push_back(filled(editor->place[i], file.string(), line));
+    if (!has_location && !editor) command.words.push_back(file.string());
+    if (!has_location && editor) {
+      const bool already = given.back() == editor->location[0];  // EDITOR="code -g"
+      for (std::size_t i = already ? 1 : 0; i < editor->location.size(); ++i)
+        if (!editor->location[i].empty())
+          command.words.push_back(filled(editor->location[i], file.string(), line));
     }
     return command;
   }

@@ -217,8 +217,9 @@ void NcclCommunicator::check_work() {
   }
   if (std::chrono::steady_clock::now() - since > timeout_ && !device_.done(newest))
     fail_internal(
-        "Rank {}: a collective has not ended after {:.0f} s (--comm-timeout-s): another rank does "
-        "not come.",
+        "Rank {}: a collective has not ended after {:.0f} s (--comm-timeout-s): another rank has "
+        "not "
+        "joined it.",
         rank(), std::chrono::duration<double>(timeout_).count());
 }
 

@@ -16,7 +16,7 @@ TEST_CASE("straggler names the late rank, what it costs and why it is late") {
   const Finding& found = finding(*report, "straggler");
   REQUIRE(found.status == Status::kFound);
   CHECK(found.sub_cause == "compute");
-  CHECK(found.claim.find("Rank 2 holds the others up") != std::string::npos);
+  CHECK(found.claim.find("Rank 2 delays the other ranks") != std::string::npos);
   CHECK(found.recoverable_per_step.milliseconds() == doctest::Approx(3).epsilon(0.1));
   CHECK(!found.evidence.empty());
 }
@@ -26,7 +26,7 @@ TEST_CASE("straggler tells a late host from slow compute") {
   const Finding& found = finding(*report, "straggler");
   REQUIRE(found.status == Status::kFound);
   CHECK(found.sub_cause == "host");
-  CHECK(found.claim.find("Rank 1 holds the others up") != std::string::npos);
+  CHECK(found.claim.find("Rank 1 delays the other ranks") != std::string::npos);
   CHECK(found.claim.find("its host pauses for 4.0") != std::string::npos);
   CHECK(!found.evidence.empty());
 }

@@ -96,8 +96,8 @@ TEST_CASE("what is predicted comes first, then what nobody knows, and what canno
   CHECK(result.total.share == doctest::Approx(0.6).epsilon(0.02));
   CHECK(result.total.interval.low < 0.6);
   CHECK(result.stopped == Stopped::kDone);
-  REQUIRE(result.left.size() == 1);
-  CHECK(result.left[0].switches == "--num-workers 4");
+  REQUIRE(result.untried.size() == 1);
+  CHECK(result.untried[0].switches == "--num-workers 4");
   CHECK(*result.prediction_error < 0.1);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE(
   CHECK(few.log.size() == 2);
   CHECK(two.stopped == Stopped::kBudget);
   CHECK(words_of(two.kept) == "--num-workers 2");
-  CHECK(std::ranges::any_of(two.left, [](const Left& left) {
+  CHECK(std::ranges::any_of(two.untried, [](const Untried& left) {
     return left.switches == "--spin b" && left.why.find("budget") != std::string::npos;
   }));
   FakeRecordings timed = loader();

@@ -68,8 +68,8 @@ TEST_CASE("a healthy run is measured and recorded once, and nothing is tried") {
   const Result result = search(runs.switches, {}, runs);
   CHECK(result.trials.empty());
   CHECK(runs.log.size() == 2);
-  REQUIRE(result.left.size() == 2);
-  CHECK(result.left[0].why == "so already");
+  REQUIRE(result.untried.size() == 2);
+  CHECK(result.untried[0].why == "so already");
   CHECK(!result.prediction_error);
 }
 
@@ -83,8 +83,8 @@ TEST_CASE("a fix whose interval ends below the noise is not tried") {
   const Result result = search(runs.switches, {}, runs);
   CHECK(result.trials.empty());
   CHECK(result.noise > 0.01);
-  REQUIRE(result.left.size() == 1);
-  CHECK(result.left[0].why.find("at most 0.5 %") != std::string::npos);
+  REQUIRE(result.untried.size() == 1);
+  CHECK(result.untried[0].why.find("at most 0.5 %") != std::string::npos);
 }
 
 TEST_CASE("runs are interleaved, and a gain within the noise is not kept") {
@@ -175,8 +175,8 @@ TEST_CASE("a ceiling below the noise spares the switches that it is about") {
     };
     const Result result = search(runs.switches, {}, runs);
     CHECK(decisions(result) == Words{"--run-ahead 4: no-gain", "--run-ahead 1: no-gain"});
-    REQUIRE(result.left.size() == 1);
-    CHECK(result.left[0].switches == "--workers");
+    REQUIRE(result.untried.size() == 1);
+    CHECK(result.untried[0].switches == "--workers");
   }
 }
 
@@ -203,10 +203,10 @@ TEST_CASE("switches that are not to be changed stay, with the reason") {
   };
   const Result result = search(runs.switches, {}, runs);
   CHECK(result.trials.empty());
-  REQUIRE(result.left.size() == 3);
-  CHECK(result.left[0].why.find("--allow precision") != std::string::npos);
-  CHECK(result.left[1].why.find("computation") != std::string::npos);
-  CHECK(result.left[2].why.find("headway-train") != std::string::npos);
+  REQUIRE(result.untried.size() == 3);
+  CHECK(result.untried[0].why.find("--allow precision") != std::string::npos);
+  CHECK(result.untried[1].why.find("computation") != std::string::npos);
+  CHECK(result.untried[2].why.find("headway-train") != std::string::npos);
 
   Options options;
   options.allow = {"precision"};
@@ -219,8 +219,9 @@ TEST_CASE("--only leaves everything else as it is") {
   options.only = {"fused_optimizer"};
   const Result result = search(runs.switches, options, runs);
   CHECK(words_of(result.kept) == "--fused-optimizer multi-tensor");
-  CHECK(std::ranges::any_of(
-      result.left, [](const Left& left) { return left.why.find("--only") != std::string::npos; }));
+  CHECK(std::ranges::any_of(result.untried, [](const Untried& left) {
+    return left.why.find("--only") != std::string::npos;
+  }));
 }
 
 TEST_CASE("wrong names in --only and --allow list the right ones") {
@@ -254,7 +255,7 @@ TEST_CASE("a budget that is used in the middle leaves what was found and what wa
   const Result result = search(runs.switches, options, runs);
   CHECK(words_of(result.kept) == "--sync never");
   CHECK(result.stopped == Stopped::kBudget);
-  CHECK(std::ranges::any_of(result.left, [](const Left& left) {
+  CHECK(std::ranges::any_of(result.untried, [](const Untried& left) {
     return left.switches == "--fused-optimizer multi-tensor" &&
            left.why.find("budget") != std::string::npos;
   }));

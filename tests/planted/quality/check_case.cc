@@ -5,7 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
+#include <fstream>
+#include <sstream>
 
 #include "analyzer/job/analyze_job.h"
 #include "analyzer/rules/registry.h"
@@ -69,6 +70,54 @@ void judge(CheckedCase& checked) {
   }
 }
 
+constexpr std::string_view kLayout =
+    "RULE.txt with sections '=== positive|negative NAME', or RULE/positive|negative/NAME.txt";
+
+bool is_kind(std::string_view text) {
+  return text == "positive" || text == "negative";
+}
+
+CheckedCase make_case(const std::string& rule, const std::string& kind, const std::string& name,
+                      Case c) {
+  CheckedCase checked;
+  checked.name = fmt::format("{}/{}/{}", rule, kind, name);
+  checked.folder_rule = rule;
+  checked.positive = kind == "positive";
+  checked.c = std::move(c);
+  return checked;
+}
+
+/// Adds the cases of a file with sections.
+void add_sections(const fs::path& path, std::vector<CheckedCase>& cases) {
+  std::ifstream in(path);
+  std::string line, kind, name, text;
+  int number = 0;
+  auto finish = [&] {
+    if (kind.empty()) return;
+    cases.push_back(make_case(path.stem().string(), kind, name, parse_case(path.string(), text)));
+  };
+  while (std::getline(in, line)) {
+    ++number;
+    if (!line.starts_with("=== ")) {
+      if (kind.empty() && !line.empty())
+        fail_input("{}:{}: expected '=== positive NAME' or '=== negative NAME'", path.string(),
+                   number);
+      text += line + "\n";
+      continue;
+    }
+    finish();
+    std::istringstream words(line.substr(4));
+    name.clear();
+    words >> kind >> name;
+    if (!is_kind(kind) || name.empty())
+      fail_input("{}:{}: expected '=== positive NAME' or '=== negative NAME'", path.string(),
+                 number);
+    // Empty lines in place of those before it, so that messages name the line of the file.
+    text.assign(static_cast<std::size_t>(number), '\n');
+  }
+  finish();
+}
+
 }  // namespace
 
 bool CheckedCase::expects(std::string_view rule) const {
@@ -78,35 +127,30 @@ bool CheckedCase::allows(std::string_view rule) const {
   return contains(c.allow, rule);
 }
 
-std::vector<fs::path> find_cases(const fs::path& root) {
+std::vector<CheckedCase> find_cases(const fs::path& root) {
   if (!fs::is_directory(root))
-    fail_input("{}: is no folder; expected RULE/positive|negative/NAME.txt under it",
-               root.string());
-  std::vector<fs::path> cases;
+    fail_input("{}: is not a folder; expected {} in it", root.string(), kLayout);
+  std::vector<CheckedCase> cases;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (entry.is_directory()) continue;
-    fs::path relative = entry.path().lexically_relative(root);
-    std::vector<std::string> parts;
-    for (const fs::path& part : relative) parts.push_back(part.string());
-    bool fits = parts.size() == 3 && (parts[1] == "positive" || parts[1] == "negative") &&
-                entry.path().extension() == ".txt" && is_rule(parts[0]);
-    if (!fits) {
-      fail_input("{}: expected RULE/positive|negative/NAME.txt with a known rule",
-                 entry.path().string());
-    }
-    cases.push_back(entry.path());
+    const fs::path relative = entry.path().lexically_relative(root);
+    const std::vector<std::string> parts(relative.begin(), relative.end());
+    const bool whole_rule = parts.size() == 1;
+    const bool fits = (whole_rule || (parts.size() == 3 && is_kind(parts[1]))) &&
+                      entry.path().extension() == ".txt" &&
+                      is_rule(whole_rule ? relative.stem().string() : parts[0]);
+    if (!fits) fail_input("{}: expected {}, with a known rule", entry.path().string(), kLayout);
+    if (whole_rule)
+      add_sections(entry.path(), cases);
+    else
+      cases.push_back(
+          make_case(parts[0], parts[1], relative.stem().string(), read_case(entry.path())));
   }
-  std::sort(cases.begin(), cases.end());
+  std::ranges::sort(cases, {}, &CheckedCase::name);
   return cases;
 }
 
-CheckedCase check_case(const fs::path& root, const fs::path& path) {
-  CheckedCase checked;
-  fs::path relative = path.lexically_relative(root);
-  checked.folder_rule = relative.begin()->string();
-  checked.positive = std::next(relative.begin())->string() == "positive";
-  checked.name = (relative.parent_path() / relative.stem()).generic_string();
-  checked.c = read_case(path);
+void check_case(CheckedCase& checked) {
   require_known_rules(checked.c);
   require_fitting_folder(checked);
   std::unique_ptr<analyzer::JobReport> report = analyzer::analyze_ranks(make_trace(checked.c));
@@ -115,7 +159,6 @@ CheckedCase check_case(const fs::path& root, const fs::path& path) {
     checked.findings.emplace(std::string(finding.rule), finding);
   }
   judge(checked);
-  return checked;
 }
 
 }  // namespace headway::planted

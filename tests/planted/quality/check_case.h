@@ -14,8 +14,8 @@ namespace headway::planted {
 /// A case and what the rules said about it.
 struct CheckedCase {
   std::string name;         ///< "input-bound/positive/slow_decode"
-  std::string folder_rule;  ///< the rule whose folder it is in
-  bool positive = false;    ///< in the folder of positives
+  std::string folder_rule;  ///< the rule that it tests
+  bool positive = false;    ///< that rule must fire
   Case c;
   std::map<std::string, analyzer::Finding, std::less<>> findings;  ///< by rule
   std::vector<std::string> found;     ///< rules that fired, the gravest first
@@ -25,9 +25,10 @@ struct CheckedCase {
   bool allows(std::string_view rule) const;
 };
 
-/// All cases under `root` (RULE/positive|negative/NAME.txt), by name. Throws Error(kBadInput) for
-/// folders that hold anything else.
-std::vector<std::filesystem::path> find_cases(const std::filesystem::path& root);
-CheckedCase check_case(const std::filesystem::path& root, const std::filesystem::path& path);
+/// All cases under `root` by name, parsed, not yet checked: RULE/positive|negative/NAME.txt holds one, RULE.txt holds
+/// all of a rule, each after a line `=== positive NAME` or `=== negative NAME`. Throws Error(kBadInput) for anything else.
+std::vector<CheckedCase> find_cases(const std::filesystem::path& root);
+/// Analyses the case and judges what the rules say.
+void check_case(CheckedCase& checked);
 
 }  // namespace headway::planted

@@ -102,9 +102,10 @@ void print_case(const CheckedCase& checked, bool verbose) {
 int run(const Options& options) {
   std::vector<CheckedCase> cases;
   int wrong = 0;
-  for (const fs::path& path : find_cases(options.cases)) {
-    if (path.string().find(options.only) == std::string::npos) continue;
-    cases.push_back(check_case(options.cases, path));
+  for (CheckedCase& checked : find_cases(options.cases)) {
+    if (checked.name.find(options.only) == std::string::npos) continue;
+    check_case(checked);
+    cases.push_back(std::move(checked));
     wrong += !cases.back().mistakes.empty();
     print_case(cases.back(), options.verbose);
   }

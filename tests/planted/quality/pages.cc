@@ -80,7 +80,7 @@ std::string rule_page(const analyzer::Rule& rule, const std::vector<CheckedCase>
     text += fmt::format("**{}.** {}\n\n", part, escaped(capitalised(parts[std::string(part)])));
   }
   text += fmt::format(
-      "## Planted cases\n\nRegression tests in `tests/planted/cases/{}/`. Over the cases of all "
+      "## Planted cases\n\nRegression tests in `tests/planted/cases/{}`. Over the cases of all "
       "rules this rule fired wrongly in {} and stayed silent wrongly in {}. On programs that "
       "nobody chose: [accuracy](../accuracy.md).\n\n",
       rule.id, score.false_positives, score.false_negatives);
