@@ -126,7 +126,8 @@ TEST_CASE("a loader with passes of its own over one iterator is seen as others a
 }
 
 TEST_CASE(
-    "an image counts as decoded when all of it has its size; parts that are chosen of it do not") {
+    "an image counts as decoded when all of it has its size, a part that is chosen of it does "
+    "not") {
   HEADWAY_NEEDS_TORCH();
   if (run_alone({python_with_torch(), "-c", "import PIL.ImageFile"}).status != 0) {
     MESSAGE("[skipped] no PIL beside torch: apt-get install python3-pil");
