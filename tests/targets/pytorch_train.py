@@ -2,7 +2,7 @@
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
 pytorch_train.py train METHOD WORKERS | iterable | endless WORKERS | no_loader | cuda STEPS | environment SHARES | returns_memory STEPS | gan | error WHERE WORKERS | odd_module |
-transforms | pictures | draws GENERATOR WORKERS | masks | reads_ahead | evaluates_ahead | profiled | in_memory | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
+transforms | pictures SIZES | draws GENERATOR WORKERS | masks | reads_ahead | evaluates_ahead | profiled | in_memory | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
 import ctypes
@@ -293,10 +293,13 @@ def transforms():
 
 
 class Pictures(Dataset):
-    """Files of one picture, which are decoded, made smaller, and of which a part is then made larger."""
+    """Files of one picture, which are decoded, made smaller, and of which a part is then made larger. `drawn`: made
+    smaller to a size of its own each."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, drawn):
         from PIL import Image
+
+        self.drawn = drawn
 
         self.names = [os.path.join(folder, "%d.png" % i) for i in range(40)]
         for name in self.names:
@@ -309,19 +312,19 @@ class Pictures(Dataset):
         from PIL import Image
 
         with Image.open(self.names[i]) as file:
-            picture = file.convert("RGB").resize((32, 24))
+            picture = file.convert("RGB").resize((24 + i, 20 + i) if self.drawn else (32, 24))
         part = picture.crop((i % 4, 0, i % 4 + 16, 16)).resize((24, 24))
         part = part.resize((8, 8), box=(0, 0, 12, 12))
         return torch.tensor(list(part.tobytes()), dtype=torch.float32)
 
 
-def pictures():
+def pictures(drawn):
     import tempfile
 
     net = nn.Linear(192, 192)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     with tempfile.TemporaryDirectory() as folder:
-        for x in DataLoader(Pictures(folder), batch_size=4):
+        for x in DataLoader(Pictures(folder, drawn == "drawn"), batch_size=4):
             fit(net, optimizer, x)
 
 

@@ -15,10 +15,10 @@ _FUNCTIONS = {
 MODULES = ("PIL.ImageFile", *_FUNCTIONS)
 
 
-_MOST_SIZES = 256  # of whole images: more are drawn, not found
+_MOST_SIDES = 4  # that a program resizes to, as pictures for training and for validation; more are drawn at random
 
 _thread = threading.local()
-_resized_to = {}  # by the size of the whole image; None: to several
+_short_sides, _long_sides = set(), set()
 
 
 def _before_load(args, kwargs):
@@ -37,10 +37,10 @@ def _before_resize(args, kwargs):
     part = args[3] if len(args) > 3 else named.get("box")
     if part is not None or size is None or whole != getattr(_thread, "whole", None):
         return None
-    if whole not in _resized_to and len(_resized_to) >= _MOST_SIZES:
-        return None
-    if _resized_to.setdefault(whole, tuple(size)) != tuple(size):
-        _resized_to[whole] = None
+    # Other images have another shape: one of the two sides is then always the same.
+    _short_sides.add(min(size))
+    _long_sides.add(max(size))
+    if min(len(_short_sides), len(_long_sides)) > _MOST_SIDES:
         return None
     return nvtx.begin_decoding()
 

@@ -133,11 +133,15 @@ TEST_CASE(
     MESSAGE("[skipped] no PIL beside torch: apt-get install python3-pil");
     return;
   }
-  TemporaryFolder folder;
-  Recorded run = record(folder, pytorch_program({"pictures"}), {"--pytorch"});
-  REQUIRE(run.finished.status == 0);
-  // Of each of 40 samples: load() and the first of three resize().
-  CHECK(ranges_of_kind(run.trace, kDecode, "s.value='decode'") == 80);
+  for (const bool drawn : {false, true}) {
+    CAPTURE(drawn);
+    TemporaryFolder folder;
+    Recorded run =
+        record(folder, pytorch_program({"pictures", drawn ? "drawn" : "fixed"}), {"--pytorch"});
+    REQUIRE(run.finished.status == 0);
+    // Of each of 40 samples: load() and the first of three resize(), of which random sizes soon show that they are.
+    CHECK(ranges_of_kind(run.trace, kDecode, "s.value='decode'") == (drawn ? 44 : 80));
+  }
 }
 
 TEST_CASE("an error in the program's own functions looks the same with and without the hooks") {
