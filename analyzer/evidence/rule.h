@@ -40,6 +40,7 @@ struct Rule {
   Finding (*check)(const Rule& rule, const RuleContext& context);
   /// Judges all ranks of a job at once; what it says of one of them alone is then of no interest.
   bool whole_job = false;
+  std::string_view why_no_fix = {};  ///< why no fix of it can be predicted; empty where one can
 };
 
 }  // namespace headway::analyzer

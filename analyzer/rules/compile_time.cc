@@ -141,7 +141,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kCompileTime = {
-    "compile-time", "Time to compile",
-    "Compiling takes as long as ten steps and over 10 % of the recording.", check};
+    "compile-time",
+    "Time to compile",
+    "Compiling takes as long as ten steps and over 10 % of the recording.",
+    check,
+    false,
+    "mostly one-off cost before the predicted steps; the gain per run is this whole time"};
 
 }  // namespace headway::analyzer

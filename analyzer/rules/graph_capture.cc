@@ -45,7 +45,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kGraphCapture = {
-    "graph-capture", "Recording shows a capture, not a run",
-    "Over half of the launches are captured into a graph instead of executed.", check};
+    "graph-capture",
+    "Recording shows a capture, not a run",
+    "Over half of the launches are captured into a graph instead of executed.",
+    check,
+    false,
+    "no step was recorded"};
 
 }  // namespace headway::analyzer

@@ -153,8 +153,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kLongStartup = {
-    "long-startup", "Long startup",
+    "long-startup",
+    "Long startup",
     "Reading or copying data fills more than half of the startup, and lasts longer than ten steps.",
-    check};
+    check,
+    false,
+    "one-off cost before the first step; predictions cover steps, so the gain per run is this "
+    "whole time"};
 
 }  // namespace headway::analyzer

@@ -233,7 +233,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kMemoryGrowth = {
-    "memory-growth", "Memory grows",
-    "Memory use rises throughout and would fill the device within 100,000 steps.", check};
+    "memory-growth",
+    "Memory grows",
+    "Memory use rises throughout and would fill the device within 100,000 steps.",
+    check,
+    false,
+    "it costs memory, and time only when memory is full"};
 
 }  // namespace headway::analyzer

@@ -81,7 +81,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kUnrecordedDeviceWork = {
-    "unrecorded-device-work", "Device work missing from the recording",
-    "Queued or awaited work is missing from the recording for over 5 % of the step.", check};
+    "unrecorded-device-work",
+    "Device work missing from the recording",
+    "Queued or awaited work is missing from the recording for over 5 % of the step.",
+    check,
+    false,
+    "this is a gap in the recording, not a loss of the program"};
 
 }  // namespace headway::analyzer

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <memory>
@@ -14,6 +13,7 @@
 
 #include "analyzer/evidence/recording.h"
 #include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
 #include "analyzer/whatif/fix_advice.h"
 #include "analyzer/whatif/plan.h"
 #include "analyzer/whatif/replayed_fixes.h"
@@ -55,6 +55,11 @@ std::vector<const ReplayedFix*> fixes_of(const std::vector<ReplayedFix>& all,
     return a->prediction.gain > b->prediction.gain;
   });
   return its;
+}
+
+std::string_view why_unpredictable(std::string_view rule) {
+  const auto known = std::ranges::find(all_rules(), rule, [](const Rule* one) { return one->id; });
+  return known == all_rules().end() ? std::string_view() : (*known)->why_no_fix;
 }
 
 std::string why_not_replayed(const std::vector<ReplayedFix>& all, std::string_view rule) {
@@ -540,26 +545,6 @@ void keep_exposed(const std::string& why, Analysis& analysis) {
 }
 
 }  // namespace
-
-std::string_view why_unpredictable(std::string_view rule) {
-  struct Reason {
-    std::string_view rule;
-    std::string_view why;
-  };
-  static constexpr auto kReasons = std::to_array<Reason>({
-      {"long-startup",
-       "one-off cost before the first step; predictions cover steps, so the gain per run is this "
-       "whole time"},
-      {"compile-time",
-       "mostly one-off cost before the predicted steps; the gain per run is this whole time"},
-      {"memory-growth", "it costs memory, and time only when memory is full"},
-      {"graph-capture", "no step was recorded"},
-      {"unrecorded-device-work", "this is a gap in the recording, not a loss of the program"},
-  });
-  for (const Reason& reason : kReasons)
-    if (reason.rule == rule) return reason.why;
-  return {};
-}
 
 void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine,
                       const trace::Trace* whole) {

@@ -6,9 +6,6 @@
 
 namespace headway::analyzer {
 
-/// Why the cause of a rule has no fix that could be predicted; empty for those that have one.
-std::string_view why_unpredictable(std::string_view rule);
-
 /// Judges the findings by replays: each gets the most that taking its cause away gains, its fixes
 /// with what each gains, and its place. What gains nothing is no longer found, but for copies that
 /// fill the link. A fix that gains 5 %, or may do so and gains 3, makes a finding where none names

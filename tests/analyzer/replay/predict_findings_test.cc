@@ -39,7 +39,7 @@ TEST_CASE("every rule has a fix that can be predicted, or says why it has none")
     CAPTURE(rule->id);
     const bool has_fix =
         std::ranges::any_of(all_fixes(), [&](const Fix* fix) { return answers(*fix, rule->id); });
-    CHECK(has_fix == why_unpredictable(rule->id).empty());
+    CHECK(has_fix == rule->why_no_fix.empty());
   }
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("a ceiling stands where no other fix applies, and a finding without an
   const Finding& slow = predicted_finding(startup, "long-startup");
   CHECK_FALSE(slow.predicted);
   CHECK(slow.basis == FigureBasis::kExposed);
-  CHECK(slow.unpredicted == why_unpredictable("long-startup"));
+  CHECK(slow.unpredicted == kLongStartup.why_no_fix);
   CHECK(prediction_html(slow).empty());
 }
 
