@@ -8,7 +8,6 @@
 
 #include "common/error.h"
 #include "trace/import/source/importer.h"
-#include "trace/import/sqlite/sqlite.h"
 #include "trace/load/assembly.h"
 #include "trace/sqlite/database.h"
 #include "trace/tables/device_call.h"
@@ -61,7 +60,7 @@ Interval Extent::middle(double share) const {
 std::optional<Extent> extent_of(const std::filesystem::path& path) {
   constexpr std::int64_t kSamples = 500;
   try {
-    if (!import_detail::is_sqlite(import_detail::probe(path))) return std::nullopt;
+    if (!import_detail::kSqliteFile.recognises(import_detail::probe(path))) return std::nullopt;
     sqlite::Database db = sqlite::Database::open_read_only(path);
     Extent extent;
     std::vector<TableExtent> tables = tables_of(db);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "trace/import/foreign/foreign.h"
-
+// Files of other tools that people try: what each is, and the command that converts it.
 #include <array>
 
 #include "common/error.h"
+#include "trace/import/source/importer.h"
 
 namespace headway::trace::import_detail {
 namespace {
@@ -31,7 +31,7 @@ constexpr std::string_view kOfAmd =
 constexpr std::string_view kOfPage = "Open it in a browser; Headway needs the recording behind it.";
 
 // Names come first where contents are alike.
-constexpr auto kForeign = std::to_array<Foreign>({
+constexpr auto kFormats = std::to_array<Foreign>({
     {"", ".nsys-rep", "an Nsight Systems report in its closed format", kExportNsys},
     {"", ".qdrep", "an Nsight Systems report (before 2021.3) in its closed format", kExportNsys},
     {"", ".qdstrm", "an unfinished Nsight Systems recording",
@@ -78,7 +78,7 @@ constexpr auto kForeign = std::to_array<Foreign>({
 });
 
 const Foreign* find(const Probe& probe) {
-  for (const Foreign& foreign : kForeign) {
+  for (const Foreign& foreign : kFormats) {
     bool magic = !foreign.magic.empty() && probe.begins_with(foreign.magic);
     bool name = !foreign.extension.empty() && probe.ends_in(foreign.extension);
     if (!foreign.inside.empty() && probe.head.find(foreign.inside) == std::string::npos) continue;
@@ -94,17 +94,20 @@ std::string with_path(std::string_view remedy, const std::string& path) {
   return text;
 }
 
-}  // namespace
-
 bool is_foreign(const Probe& probe) {
   return find(probe) != nullptr;
 }
 
+/// Always throws Error(kBadInput).
 Trace refuse_foreign(const std::filesystem::path& path, const LoadOptions&) {
   const Foreign* foreign = find(probe(path));
   HEADWAY_INVARIANT(foreign);
   fail_input("{}: is {}, which Headway cannot open. {}", path.string(), foreign->what,
              with_path(foreign->remedy, path.string()));
 }
+
+}  // namespace
+
+extern const Importer kForeign = {"", is_foreign, refuse_foreign};
 
 }  // namespace headway::trace::import_detail

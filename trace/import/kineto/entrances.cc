@@ -8,6 +8,13 @@
 
 namespace headway::trace::import_detail {
 
+bool is_zip(const Probe& probe) {
+  using namespace std::string_view_literals;
+  return probe.begins_with("PK\x03\x04"sv) || probe.begins_with("PK\x05\x06"sv);
+}
+
+namespace {
+
 bool is_json(const Probe& probe) {
   std::string_view text = probe.head;
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
@@ -15,13 +22,9 @@ bool is_json(const Probe& probe) {
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
+/// By the magic bytes alone: what is inside, load_gzip finds out.
 bool is_gzip(const Probe& probe) {
   return probe.begins_with("\x1f\x8b");
-}
-
-bool is_zip(const Probe& probe) {
-  using namespace std::string_view_literals;
-  return probe.begins_with("PK\x03\x04"sv) || probe.begins_with("PK\x05\x06"sv);
 }
 
 Trace load_json(const std::filesystem::path& path, const LoadOptions& options) {
@@ -39,7 +42,7 @@ Trace load_gzip(const std::filesystem::path& path, const LoadOptions& options) {
                path.string(), path.string());
   if (inner.head.size() > 262 && inner.head.compare(257, 5, "ustar") == 0)
     fail_input("{}: is a tar archive. Unpack it first: tar xzf '{}'", path.string(), path.string());
-  if (is_xplane(inner)) return load_xplane([&] { return open_gzip(path); }, path, options);
+  if (kXplane.recognises(inner)) return load_xplane([&] { return open_gzip(path); }, path, options);
   if (!is_json(inner))
     fail_input(
         "{}: the compressed content is not a recording; expected {}. Decompress it to inspect it: "
@@ -48,19 +51,17 @@ Trace load_gzip(const std::filesystem::path& path, const LoadOptions& options) {
   return load_kineto([&] { return open_gzip(path); }, path, options);
 }
 
-namespace {
-
 /// What a member of an archive holds decides, as for files of their own.
 Trace load_member(const std::filesystem::path& archive, const std::string& member,
                   const std::filesystem::path& path, const LoadOptions& options) {
   OpenSource open = [&] { return open_zip(archive, member); };
   Probe inner{member, std::string(Probe::kHeadBytes, '\0')};
   inner.head.resize(open()->read(inner.head.data(), inner.head.size()));
-  return is_xplane(inner) ? load_xplane(open, path, options) : load_kineto(open, path, options);
+  return kXplane.recognises(inner) ? load_xplane(open, path, options)
+                                   : load_kineto(open, path, options);
 }
 
-}  // namespace
-
+/// Of an archive with one recording. With several: "archive.zip/member.json" opens one.
 Trace load_zip(const std::filesystem::path& path, const LoadOptions& options) {
   std::vector<std::string> members = zip_members(path);
   if (members.empty())
@@ -73,8 +74,6 @@ Trace load_zip(const std::filesystem::path& path, const LoadOptions& options) {
                members.size(), (path / members.front()).string());
   return load_member(path, members.front(), path, options);
 }
-
-namespace {
 
 /// Splits "archive.zip/member.json"; both empty when there is no such archive.
 std::pair<std::filesystem::path, std::string> split_zip(const std::filesystem::path& path) {
@@ -93,6 +92,10 @@ std::pair<std::filesystem::path, std::string> split_zip(const std::filesystem::p
 }
 
 }  // namespace
+
+extern const Importer kKineto = {"the JSON of PyTorch's profiler", is_json, load_json};
+extern const Importer kGzip = {"", is_gzip, load_gzip};
+extern const Importer kZip = {"", is_zip, load_zip};
 
 bool is_zip_member(const std::filesystem::path& path) {
   return !split_zip(path).second.empty();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,12 +26,30 @@ struct Probe {
 /// not readable, empty.
 Probe probe(const std::filesystem::path& path);
 
-/// A format that can be opened. The first importer of the list in importers.cc that recognises a file reads it.
+/// A format that can be opened.
 struct Importer {
-  std::string_view name;  ///< as the user knows it: "PyTorch profiler JSON"
+  std::string_view formats;  ///< as messages name what it reads; empty where that is said elsewhere
   bool (*recognises)(const Probe&);
   Trace (*load)(const std::filesystem::path&, const LoadOptions&);
+  bool in_part = false;  ///< it can load a stretch of a recording (LoadOptions::stretch)
 };
+
+/// The only list of importers; each is defined in the folder of its name. The first that recognises a file reads it: contents
+/// that are beyond doubt come before those that need the name.
+#define HEADWAY_IMPORTERS(IMPORTER) \
+  IMPORTER(kSqliteFile)             \
+  IMPORTER(kXplane)                 \
+  IMPORTER(kForeign)                \
+  IMPORTER(kKineto)                 \
+  IMPORTER(kGzip)                   \
+  IMPORTER(kZip)
+
+#define HEADWAY_DECLARE_IMPORTER(name) extern const Importer name;
+HEADWAY_IMPORTERS(HEADWAY_DECLARE_IMPORTER)
+#undef HEADWAY_DECLARE_IMPORTER
+
+/// All importers, in the order of the list.
+std::span<const Importer* const> importers();
 
 /// The formats that can be opened, as one sentence for messages.
 std::string formats_sentence();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "trace/import/sqlite/sqlite.h"
-
+// Headway's own files, and SQLite exports of Nsight Systems.
 #include <charconv>
 
 #include "common/error.h"
+#include "trace/import/source/importer.h"
 #include "trace/load/context.h"
 #include "trace/meta_keys.h"
 
@@ -50,8 +50,6 @@ std::int64_t newest_sample(const sqlite::Database& db, bool complete) {
                              "ORDER BY rowid DESC LIMIT 1000)");
 }
 
-}  // namespace
-
 bool is_sqlite(const Probe& probe) {
   return probe.begins_with("SQLite format 3");
 }
@@ -96,5 +94,10 @@ Trace load_sqlite(const std::filesystem::path& path, const LoadOptions& options)
   report(1);
   return trace;
 }
+
+}  // namespace
+
+extern const Importer kSqliteFile = {
+    "Headway's own SQLite file, an SQLite export of Nsight Systems", is_sqlite, load_sqlite, true};
 
 }  // namespace headway::trace::import_detail

@@ -86,8 +86,7 @@ void add_facts(Building& building, const Space& space) {
         {"profiler_complaint", "doubt", "The profiler reports: " + plain(space.complaints[i]), 1});
 }
 
-}  // namespace
-
+/// By its name, or by that of the first plane.
 bool is_xplane(const Probe& probe) {
   if (probe.begins_with("\x1f\x8b") || probe.begins_with("PK")) return false;
   if (probe.ends_in(".xplane.pb") || probe.ends_in(".xplane.pb.gz")) return true;
@@ -106,9 +105,14 @@ bool is_xplane(const Probe& probe) {
   return head.starts_with("/host:") || head.starts_with("/device:");
 }
 
-Trace load_xplane(const std::filesystem::path& path, const LoadOptions& options) {
+Trace load_plain(const std::filesystem::path& path, const LoadOptions& options) {
   return load_xplane([&] { return open_plain(path); }, path, options);
 }
+
+}  // namespace
+
+extern const Importer kXplane = {"the .xplane.pb of JAX's or TensorFlow's profiler", is_xplane,
+                                 load_plain};
 
 Trace load_xplane(const OpenSource& open, const std::filesystem::path& path,
                   const LoadOptions& options) {
