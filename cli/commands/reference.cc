@@ -175,7 +175,10 @@ std::string cli_page() {
   for (const auto& command : all_commands()) {
     CLI::App app{std::string(command->summary()), fmt::format("headway {}", command->name())};
     declare(*command, app);
-    out += fmt::format("\n## headway {}\n\n```text\n{}```\n", command->name(), app.help());
+    out += fmt::format("\n## headway {}\n\n", command->name());
+    if (command->name() != "reference")  // this page is its own
+      out += fmt::format("[User guide](../user-guide/{}.md)\n\n", command->name());
+    out += fmt::format("```text\n{}```\n", app.help());
   }
   return out;
 }
