@@ -120,29 +120,78 @@ void drop_restarts(const Predictor& predictor, Editor& editor) {
   });
 }
 
-void repeat_epochs(const Predictor& predictor, int times, Editor& editor) {
+namespace {
+
+/// How long the device goes on with what a process has launched so far.
+class Backlog {
+ public:
+  explicit Backlog(const Trace& trace) : trace_(trace) {
+    const DeviceOps& ops = trace.device_ops;
+    for (std::uint32_t i = 0; i < ops.size(); ++i) {
+      if (!ops.call[i].valid()) continue;
+      const std::uint32_t call = ops.call[i].value;
+      launched_[process_of(trace.calls.thread[call])].push_back(
+          {trace.calls.start[call], ops.end[i]});
+    }
+    for (auto& [process, launches] : launched_) {
+      std::ranges::sort(launches, {}, &Interval::begin);
+      for (std::size_t i = 1; i < launches.size(); ++i)
+        launches[i].end = std::max(launches[i].end, launches[i - 1].end);
+    }
+  }
+
+  DurationNs at(ThreadId thread, TimeNs time) const {
+    const auto launches = launched_.find(process_of(thread));
+    if (launches == launched_.end()) return {};
+    const auto next = std::ranges::upper_bound(launches->second, time, {}, &Interval::begin);
+    if (next == launches->second.begin()) return {};
+    return std::max(DurationNs{0}, (next - 1)->end - time);
+  }
+
+ private:
+  ProcessId process_of(ThreadId thread) const { return trace_.threads[thread.value].process; }
+
+  const Trace& trace_;
+  /// By launch: until when the device is busy with all launched by then.
+  std::map<ProcessId, std::vector<Interval>> launched_;
+};
+
+}  // namespace
+
+void repeat_epochs(const Predictor& predictor, int times, double growth, Editor& editor) {
   const Trace& trace = predictor.trace();
   const Program& program = predictor.program();
   const Points& points = program.graph().points();
   const std::vector<bool> trains = training_threads(rule_context(predictor));
-  auto repeat = [&](const Constraint& constraint) {
-    editor.set_lag(constraint.id, constraint.lag * times);
+  const Backlog backlog(trace);
+  auto repeat = [&](const Constraint& constraint, DurationNs hidden = {0}) {
+    // The device hides this of the recorded event; of those that come between as much.
+    const DurationNs of_each = std::min(constraint.lag, hidden);
+    editor.set_lag(constraint.id, constraint.lag * times - of_each * (times - 1));
   };
-  for_each_host_time(predictor, [&](ThreadId thread, Interval, const Constraint& constraint) {
-    const Part& part = predictor.parts()[constraint.part.value];
-    if (!trains[thread.value] || part.kind != Part::Kind::kHost || !part.name.valid()) return;
-    const BetweenCause cause = between_cause_of_name(trace.strings[part.name]);
-    if (cause == BetweenCause::kLoaderRestart || cause == BetweenCause::kEvaluation)
-      repeat(constraint);
-  });
+  auto restart = [&](const Constraint& constraint, ThreadId thread, TimeNs begin) {
+    const auto left = static_cast<double>(backlog.at(thread, begin).ns);
+    repeat(constraint, {std::llround(growth * left)});
+  };
+  for_each_host_time(
+      predictor, [&](ThreadId thread, Interval recorded, const Constraint& constraint) {
+        const Part& part = predictor.parts()[constraint.part.value];
+        if (!trains[thread.value] || part.kind != Part::Kind::kHost || !part.name.valid()) return;
+        const BetweenCause cause = between_cause_of_name(trace.strings[part.name]);
+        if (cause == BetweenCause::kLoaderRestart) restart(constraint, thread, recorded.begin);
+        if (cause == BetweenCause::kEvaluation) repeat(constraint);
+      });
   for (const Loader& loader : find_loaders(points)) {
+    if (loader.waited.empty()) continue;
+    const ThreadId trainer = points.thread_of(loader.waited.front().task);
     const std::vector<BatchStart> starts = starts_of(points, loader);
     for (std::size_t i = 0; i < starts.size(); ++i) {
       if (!starts[i].late) continue;
       const EdgeKind pause = starts[i].after.valid() ? EdgeKind::kHandOver : EdgeKind::kThreadOrder;
       program.for_each(program.slot_of(start_of(loader.made[i].task)),
                        [&](const Constraint& constraint) {
-                         if (constraint.kind == pause) repeat(constraint);
+                         if (constraint.kind == pause)
+                           restart(constraint, trainer, program.recorded(constraint.from));
                        });
     }
   }

@@ -26,8 +26,9 @@ std::size_t workers_at_once(const Points& points, const Loader& loader);
 /// Removes the time that training threads spend restarting workers.
 void drop_restarts(const Predictor& predictor, Editor& editor);
 
-/// Makes events of each epoch (worker restarts, evaluations) `times` as frequent per step.
-void repeat_epochs(const Predictor& predictor, int times, Editor& editor);
+/// Makes events of each epoch (worker restarts, evaluations) `times` as frequent per step. What steps have launched when
+/// workers restart takes `growth` times as long on the device: each restart hides as much.
+void repeat_epochs(const Predictor& predictor, int times, double growth, Editor& editor);
 
 /// Storage model of the analysed stretch. It is fitted to all recorded reads of `threads` (empty: all threads), because earlier
 /// reads delay those of the stretch.

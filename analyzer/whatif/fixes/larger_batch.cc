@@ -151,6 +151,22 @@ Scenario computing(const Predictor& predictor, double power, TimePerByte per_byt
   return editor.take();
 }
 
+/// What a step's kernels take for twice the samples, of what they take now.
+double device_growth(const Predictor& predictor) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  const BatchGrowth growth(predictor, kTailCosts);
+  double now = 0;
+  double then = 0;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (ops.kind[i] != DeviceOpKind::kKernel) continue;
+    const bool update = predictor.analysis().attribution.phase_of[i] == Phase::kUpdate;
+    const DurationNs length = ops.end[i] - ops.start[i];
+    now += static_cast<double>(length.ns);
+    then += static_cast<double>((update ? length : growth.doubled(DeviceOpId{i})).ns);
+  }
+  return now > 0 ? then / now : 1;
+}
+
 bool has_update(const Predictor& predictor) {
   const DeviceOps& ops = predictor.trace().device_ops;
   for (std::uint32_t i = 0; i < ops.size(); ++i)
@@ -169,7 +185,7 @@ Proposal propose(const Predictor& predictor) {
   if (!has_update(predictor))
     return not_here("update kernels, which a larger batch does not change, are unknown");
   Editor editor(predictor);
-  repeat_epochs(predictor, kTimes, editor);
+  repeat_epochs(predictor, kTimes, device_growth(predictor), editor);
   const std::vector<Scenario> inputs = making(predictor, editor);
   const Scenario host_side = editor.take();
   auto whole = [&](const Scenario& device_side, const Scenario& input) {
