@@ -30,7 +30,7 @@ scripts/install_packages.sh --checks >/dev/null
 build() {
   local together=()
   [ -e "build/$1/CMakeCache.txt" ] || together=(-DHEADWAY_UNITY=ON)
-  cmake --preset "$1" "${together[@]}" && cmake --build --preset "$1"
+  cmake --preset "$1" "${together[@]}" && cmake --build --preset "$1" -- -k 0
 }
 tidy() { build tidy; }
 asan() { build asan && ctest --preset asan -j "$(nproc)" --timeout 1200 --output-on-failure; }

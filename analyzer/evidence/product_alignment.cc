@@ -94,8 +94,8 @@ std::vector<BadExtent> bad_extents(const Trace& trace, const Attribution& attrib
     if (extent > 1 && extent * element_bytes % kWholeAccess != 0)
       bad.push_back({extent, padded_extent(extent, element_bytes)});
   std::ranges::sort(bad, std::greater{}, &BadExtent::extent);
-  const auto same = std::ranges::unique(bad, {}, &BadExtent::extent);
-  bad.erase(same.begin(), same.end());
+  const auto same = [](const BadExtent& a, const BadExtent& b) { return a.extent == b.extent; };
+  bad.erase(std::unique(bad.begin(), bad.end(), same), bad.end());
   return bad;
 }
 

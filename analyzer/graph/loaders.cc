@@ -96,7 +96,8 @@ Loader split_inner(const Points& points, Loader& loader) {
   std::ranges::sort(in_turn, {}, [](const auto& one) { return one.second->first(); });
   std::set<ThreadId> inner;
   std::vector<const Worker*> earlier;  // and still waited for
-  for (const auto& [thread, one] : in_turn) {
+  for (const auto& next : in_turn) {
+    const Worker* one = next.second;
     std::erase_if(earlier, [&](const Worker* other) { return other->last() < one->first(); });
     for (const Worker* outer : earlier) {
       if (one->first() == one->last() || outer->last() <= one->last() ||
@@ -104,7 +105,7 @@ Loader split_inner(const Points& points, Loader& loader) {
           outer->is_waited_for_between(one->first(), one->last()))
         continue;
       const TaskId taken = loader.waited[outer->first() + kSeveral - 1].task;
-      if (points.interval(taken).end < one->begin) inner.insert(thread);
+      if (points.interval(taken).end < one->begin) inner.insert(next.first);
     }
     earlier.push_back(one);
   }

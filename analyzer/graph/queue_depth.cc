@@ -27,11 +27,12 @@ class StreamWaits {
   PointId within(const Points& points, Interval call, DeviceOpId op) const {
     PointId last = PointId::none();
     const PointId start = start_of(points.task(op));
-    for (const NewEdge& edge : std::ranges::equal_range(
-             edges_, start.value, {}, [](const NewEdge& one) { return one.to.value; })) {
-      const TimeNs time = points.time(edge.from);
+    auto edge = std::ranges::lower_bound(edges_, start.value, {},
+                                         [](const NewEdge& one) { return one.to.value; });
+    for (; edge != edges_.end() && edge->to == start; ++edge) {
+      const TimeNs time = points.time(edge->from);
       if (time <= call.begin || time > call.end) continue;
-      if (!last.valid() || points.before(last, edge.from)) last = edge.from;
+      if (!last.valid() || points.before(last, edge->from)) last = edge->from;
     }
     return last;
   }

@@ -254,8 +254,7 @@ void keep_best(std::vector<Hint>& hints) {
     return std::pair(a.value, a.log_change) < std::pair(b.value, b.log_change);
   });
   const auto same = [](const Hint& a, const Hint& b) { return a.value == b.value; };
-  const auto rest = std::ranges::unique(hints, same);
-  hints.erase(rest.begin(), rest.end());
+  hints.erase(std::unique(hints.begin(), hints.end(), same), hints.end());
 }
 
 /// Nothing of what an argument's fixes answer was seen, so no value is known to gain; `ceiling`, if any, says how much at most.
@@ -306,8 +305,7 @@ std::vector<std::string> fixes_asked_for(const TrainerSwitches& knobs) {
   }
   if (input) all.emplace_back("free-input");
   std::ranges::sort(all);
-  const auto rest = std::ranges::unique(all);
-  all.erase(rest.begin(), rest.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 

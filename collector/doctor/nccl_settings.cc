@@ -23,7 +23,7 @@ void add_file(const System& system, const std::string& path,
     if (equals == std::string::npos) continue;
     const std::string name = trimmed(line.substr(0, equals));
     if (name.starts_with("NCCL_"))
-      settings.try_emplace(name, trimmed(line.substr(equals + 1)), path);
+      settings.emplace(name, NcclSetting{trimmed(line.substr(equals + 1)), path});
   }
 }
 

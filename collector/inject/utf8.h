@@ -9,7 +9,8 @@ namespace headway::inject {
 /// UTF-8 of one wide character (UTF-32 on Linux) in `out`; its length. What is no character becomes
 /// U+FFFD.
 inline std::uint32_t encode_utf8(wchar_t wide, char out[4]) {
-  std::uint32_t c = static_cast<std::uint32_t>(wide);
+  std::uint32_t c =
+      static_cast<std::uint32_t>(wide);  // NOLINT(bugprone-signed-char-misuse): 32 bits
   if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = 0xfffd;
   auto tail = [&](unsigned shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
   if (c < 0x80) {

@@ -243,9 +243,9 @@ void Supervisor::check_image_ends() {
     gone.push_back(how_it_ended(
         image.pid, image.pidfd ? exit_status_of(image.pidfd.get(), image.pid) : std::nullopt));
   }
-  for (ProcessEnded& message : gone) {
+  for (const ProcessEnded& message : gone) {
     end_images_of(message.pid);
-    queue_.send(std::move(message));
+    queue_.send(message);
   }
 }
 
@@ -263,7 +263,7 @@ void Supervisor::reap() {
       outcome_.signal = message.signal;
     }
     end_images_of(pid);
-    queue_.send(std::move(message));
+    queue_.send(message);
   }
 }
 

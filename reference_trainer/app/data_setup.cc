@@ -151,10 +151,9 @@ std::filesystem::path composites(const Settings& s, const LayoutProgress& progre
 std::filesystem::path cache_folder(const Settings& settings) {
   if (!settings.cache_dir.empty()) return settings.cache_dir;
   // getenv is safe here: nothing in this program changes the environment.
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME");
-      xdg && *xdg)  // NOLINT(concurrency-mt-unsafe)
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg)
     return std::filesystem::path(xdg) / "headway-train";
-  if (const char* home = std::getenv("HOME"); home && *home)  // NOLINT(concurrency-mt-unsafe)
+  if (const char* home = std::getenv("HOME"); home && *home)
     return std::filesystem::path(home) / ".cache" / "headway-train";
   fail_usage(
       "Neither XDG_CACHE_HOME nor HOME is set; say where to keep small files and shards with "

@@ -18,7 +18,7 @@ namespace {
 
 std::string_view variable(const char* name) {
   // getenv is safe here: nothing in this program changes the environment while threads run.
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  const char* value = std::getenv(name);
   return value ? value : "";
 }
 

@@ -53,7 +53,7 @@ namespace {
 void check_file(const std::filesystem::path& path) {
   std::string name = path.string();
   std::string header = read_head(path, 100);
-  if (!header.starts_with(std::string_view("SQLite format 3", 16))) {
+  if (!header.starts_with(std::string_view("SQLite format 3\0", 16))) {
     fail_input(
         "{}: is not a trace: expected an SQLite file (Headway or Nsight Systems export), but it "
         "does not begin with "

@@ -51,7 +51,8 @@ double bytes_per_ns(const Predictor& predictor, std::span<const DeviceOpId> upda
 }
 
 bool says(std::string_view text, std::string_view word) {
-  return !std::ranges::search(text, word, {}, [](char c) { return c | 0x20; }).empty();
+  const auto same = [](char a, char b) { return (a | 0x20) == b; };
+  return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
 
 /// Whether one kernel a parameter makes all of its update already, beside those that unscale its gradient (FP16) or take norms

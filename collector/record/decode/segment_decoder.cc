@@ -309,7 +309,7 @@ SegmentDecoder::Json SegmentDecoder::to_json(std::uint16_t domain, std::span<con
     if (known && known->convention && range) {
       Meaning meaning = known->convention->meaning(payload);
       if (!std::holds_alternative<std::monostate>(meaning)) {
-        range->meaning = std::move(meaning);
+        range->meaning = meaning;
         return;
       }
     }

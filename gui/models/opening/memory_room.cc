@@ -78,7 +78,7 @@ std::int64_t free_memory_bytes() {
 
 std::string stretch_text(Interval stretch) {
   auto seconds = [](TimeNs t) {
-    return fmt::format("{:.9g}s", static_cast<double>(t.ns / 1'000'000) * 1e-3);
+    return fmt::format("{:.9g}s", static_cast<double>(t.ns - t.ns % 1'000'000) * 1e-9);
   };
   return seconds(stretch.begin) + ".." + seconds(stretch.end + DurationNs{999'999});
 }
