@@ -13,6 +13,7 @@
 #include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/pipeline.h"
+#include "analyzer/evidence/serial_repeats.h"
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/whatif/batch_growth.h"
 #include "analyzer/whatif/editor.h"
@@ -36,13 +37,25 @@ constexpr double kUsable = 0.9;
 /// Where memory may not suffice, or nothing tells of it.
 constexpr double kMayNotFit = 0.7;
 
-/// Whether a batch comes in one request, of which more samples make only the transfer longer. Unknown where a range covers the
-/// reading of a batch and no calls on files tell what is in it: a file for each sample, say.
-std::optional<bool> in_one_request(const Trace& trace) {
-  const std::int64_t requests = sum_reads(trace).count;
-  if (requests == 0 || 2 * requests > 3 * batches_made(trace)) return false;
-  if (trace.io.size() == 0) return std::nullopt;
-  return true;
+/// Whether a batch comes in one request, of which more samples make only the transfer longer.
+struct Requests {
+  bool one = false;   ///< most likely
+  bool known = true;  ///< else a request for each sample, or one for all, is as possible
+};
+Requests requests_of_batch(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const Reads reads = sum_reads(trace);
+  const std::int64_t batches = batches_made(trace);
+  if (reads.count == 0 || 2 * reads.count > 3 * batches) return {};
+  // A range covers the reading of a batch, and no calls on files tell what is in it: a file for each sample, say.
+  if (trace.io.size() == 0) return {false, false};
+  // A batch of one sample may be one file, and one of two is two of them then.
+  const std::optional<double> samples = predictor.analysis().samples_per_step;
+  if (!samples || !reads.files) return {true, true};
+  const auto ranks = static_cast<double>(trainers_in(trace));
+  const double seen = ranks / std::max<double>(ranks, trace.world_size);
+  const auto steps = static_cast<double>(steps_of_a_thread(predictor));
+  return {true, *samples * seen * steps >= 1.5 * static_cast<double>(batches)};
 }
 
 /// With the workers at a storage that they share, of which a batch then takes `reading` times as much.
@@ -64,8 +77,7 @@ Scenario at_shared_storage(const Predictor& predictor, Editor& editor, double re
 /// tells whether requests or bytes take a read's time, then the same with each of them taking all of it.
 std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
   const Points& points = predictor.program().graph().points();
-  const std::optional<bool> known = in_one_request(predictor.trace());
-  const bool one_request = known.value_or(false);
+  const auto [one_request, known] = requests_of_batch(predictor);
   const StorageModel storage = storage_of_run(predictor);
   const bool shared = [&] {
     const LoaderPools pools(predictor, editor);
@@ -82,13 +94,17 @@ std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
     if (of_requests && !storage.request)
       reading.insert(reading.end(), {kTimes - of_requests->most, kTimes});
   }
-  if (!known) reading.push_back(1);
+  std::vector<double> requests(reading.size(), one_request ? 1 : kTimes);
+  if (!known) {  // it may be the other way
+    reading.push_back(one_request ? kTimes : 1);
+    requests.push_back(one_request ? kTimes : 1);
+  }
   std::vector<Scenario> all;
-  for (const double times : reading) {
-    const double requests = one_request || (!known && times == 1) ? 1 : kTimes;
+  for (std::size_t i = 0; i < reading.size(); ++i) {
+    const double times = reading[i];
     Scenario scenario = shared ? at_shared_storage(predictor, editor, times) : Scenario();
     scale_input(predictor, kTimes, scenario);
-    scale_stage(predictor, RangeKind::kRead, (shared ? requests : times) / kTimes, scenario);
+    scale_stage(predictor, RangeKind::kRead, (shared ? requests[i] : times) / kTimes, scenario);
     all.push_back(std::move(scenario));
   }
   return all;
@@ -135,6 +151,15 @@ Scenario computing(const Predictor& predictor, double power, TimePerByte per_byt
       continue;
     editor.set_duration(points.task(DeviceOpId{i}), growth.doubled(DeviceOpId{i}), true);
   }
+  // What runs once per sample runs for each of the others, too.
+  const RuleContext context = rule_context(predictor);
+  for (const DevicePartition& device : context.partitions)
+    for_each_serial_repeat(context, device, [&](const SerialRepeat& repeat) {
+      for (const DeviceOpId op : repeat.ops) {
+        editor.set_duration(points.task(op), ops.interval(op).length() * kTimes, true);
+        if (ops.call[op.value].valid()) editor.repeat_call(ops.call[op.value], kTimes);
+      }
+    });
   // Between the stages of a pipeline go activations.
   for (const Collective& one : trace.collectives)
     if (one.op.valid() && is_point_to_point(trace.strings[one.kind]))
@@ -227,7 +252,7 @@ const Fix kLargerBatch{
     "last wave costs the root of its share). Of a memory-bound kernel's time, only its bytes' "
     "share grows, at "
     "a rate between the best of its family and the best of all. Memory-bound products read weights "
-    "once. Pipeline "
+    "once. Kernels repeated once per sample, and their launches, come twice as often. Pipeline "
     "messages carry twice the bytes (at 1 Gb/s, down to the remainder of 200 µs). Weight casts, "
     "gradient sums and launches stay; work once per epoch comes twice as often. Times are per "
     "recorded batch.",

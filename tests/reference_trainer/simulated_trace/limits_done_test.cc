@@ -244,4 +244,36 @@ TEST_CASE(
   CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.03));
 }
 
+TEST_CASE("a step of twice the samples hides twice as much of each restart of the workers") {
+  const Switches run = with(kImages, {{"gpu", "l4"},
+                                      {"depth", "56"},
+                                      {"batch", "64"},
+                                      {"data", "generated"},
+                                      {"samples", "512"},
+                                      {"workers", "8"},
+                                      {"prefetch", "8"},
+                                      {"worker_reuse", "off"},
+                                      {"worker_start_ms", "197"}});
+  const double done = mean_step_ns(run, {{"batch", "128"}}) / 2;
+  CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.03));
+}
+
+TEST_CASE("what runs once per sample is launched for each sample of a larger batch") {
+  const Switches run = with(kImages, {{"model", "ssd"},
+                                      {"depth", "8"},
+                                      {"batch", "64"},
+                                      {"assign", "per-sample"},
+                                      {"image_size", "32"},
+                                      {"decode", "offline"},
+                                      {"coords", "host-round-trip"},
+                                      {"loss_read", "step"},
+                                      {"optimizer", "lamb"},
+                                      {"precision", "bf16"},
+                                      {"gpu", "a100-80gb"},
+                                      {"data", "generated"},
+                                      {"launch_us", "10"}});
+  const double done = mean_step_ns(run, {{"batch", "128"}}) / 2;
+  CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.02));
+}
+
 }  // namespace headway::trainer
