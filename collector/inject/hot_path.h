@@ -8,7 +8,7 @@
 /// For the functions that programs call by the million: they have no arrays on the stack, and a guard
 /// would cost two of twenty nanoseconds.
 #if defined(__has_attribute) && __has_attribute(no_stack_protector)
-#define HEADWAY_HOT [[gnu::no_stack_protector]]
+#define HEADWAY_HOT __attribute__((no_stack_protector))
 #else
 #define HEADWAY_HOT
 #endif

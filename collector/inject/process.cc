@@ -125,8 +125,8 @@ bool set_up_process() {
   bool usable =
       length > 0 && length < sizeof g_session && clocks_are_readable() && set_up_threads();
   if (usable) {
-    std::memcpy(g_session, session,
-                length);  // NOLINT(bugprone-not-null-terminated-result): zeros follow
+    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): zeros follow
+    std::memcpy(g_session, session, length);
     find_clock();
     g_process.page = make_fork_page();
     g_process.page->pid.store(::getpid(), std::memory_order_relaxed);

@@ -20,7 +20,7 @@ class RanksPage : public ComputedPage {
 
   void set_theme(const Theme& theme) override;
   HeatMapView& map() { return *map_; }
-  QComboBox& metric() { return *metric_; }
+  QComboBox& metric_choice() { return *metric_; }
   DataTable& stragglers() { return *stragglers_; }
 
  protected:

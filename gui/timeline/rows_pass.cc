@@ -335,7 +335,8 @@ void RowsPass::paint_labels(QPainter& painter, const Frame& frame, LabelCache& l
                             const std::vector<LaneItem>& items) {
   const Row& row = frame.model->row(id);
   const double per_pixel = 1 / frame.pixel_ratio;
-  const double baseline = band.top() + (band.height() - labels.line_height()) / 2 + labels.ascent();
+  const int above = (band.height() - labels.line_height()) / 2;
+  const double baseline = band.top() + above + labels.ascent();
   constexpr double kLeastLabel = 22;
   constexpr double kPadding = 3;
   QRgb pen = 0;

@@ -123,6 +123,7 @@ template <class T, int kGroups, Epilogue kEpilogue>
   T total_x[kGroups] = {};
   for (std::int64_t row = 0; row < p.rows; ++row) {
     if constexpr (kEpilogue == Epilogue::kAddRelu) {
+      // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): this epilogue has both
       for (int i = 0; i < kGroups * kStep; ++i) dz_out[i] = mask[i] ? dy[i] : 0.0F;
     }
     for (int g = 0; g < kGroups; ++g) {

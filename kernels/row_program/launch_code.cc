@@ -73,7 +73,7 @@ class RowCodeWriter {
  private:
   template <class... Args>
   void line(int indent, fmt::format_string<Args...> format, Args&&... args) {
-    text_.append(static_cast<std::size_t>(2 * indent), ' ');
+    text_.append(2 * static_cast<std::size_t>(indent), ' ');
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
     text_ += '\n';
   }

@@ -26,7 +26,7 @@ PixelStatistics pixel_statistics(std::span<const std::uint8_t> pixels) {
 kernels::ImageShift choose_shift(const Augmentation& how, Random& random) {
   kernels::ImageShift shift;
   if (!how.random) return shift;
-  const auto choices = static_cast<std::uint64_t>(2 * how.shift + 1);
+  const auto choices = 2 * static_cast<std::uint64_t>(how.shift) + 1;
   shift.down = static_cast<std::int32_t>(random.below(choices)) - how.shift;
   shift.right = static_cast<std::int32_t>(random.below(choices)) - how.shift;
   shift.mirrored = random.below(2) == 1;

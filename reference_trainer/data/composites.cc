@@ -114,7 +114,10 @@ PixelBox bounds(const Cutout& cutout) {
   PixelBox box{cutout.picture.width, cutout.picture.height, 0, 0};
   for (int y = 0; y < cutout.picture.height; ++y)
     for (int x = 0; x < cutout.picture.width; ++x) {
-      if (cutout.alpha[static_cast<std::size_t>(y * cutout.picture.width + x)] < kVisible) continue;
+      if (cutout
+              .alpha[static_cast<std::size_t>(y) * static_cast<std::size_t>(cutout.picture.width) +
+                     static_cast<std::size_t>(x)] < kVisible)
+        continue;
       box.left = std::min(box.left, x);
       box.top = std::min(box.top, y);
       box.right = std::max(box.right, x + 1);
@@ -126,7 +129,9 @@ PixelBox bounds(const Cutout& cutout) {
 void paste(const Cutout& cutout, int left, int top, Picture& on) {
   for (int y = 0; y < cutout.picture.height; ++y)
     for (int x = 0; x < cutout.picture.width; ++x) {
-      const auto from = static_cast<std::size_t>(y * cutout.picture.width + x);
+      const auto from =
+          static_cast<std::size_t>(y) * static_cast<std::size_t>(cutout.picture.width) +
+          static_cast<std::size_t>(x);
       const int to_y = top + y;
       const int to_x = left + x;
       if (cutout.alpha[from] < kVisible || to_y < 0 || to_x < 0 || to_y >= on.height ||

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 /// The beginning of a file, as much of it as is asked for and there.
 class Beginning {
  public:
-  explicit Beginning(const fs::path& path) : path_(path), file_(path, std::ios::binary) {
+  explicit Beginning(const fs::path& path) : file_(path, std::ios::binary) {
     if (!file_) fail_input("{}: cannot read the picture.", escape_terminal(path.string()));
   }
   /// Reads up to `bytes` in all; false when there are no more.
@@ -33,7 +33,6 @@ class Beginning {
   std::span<const std::byte> bytes() const { return bytes_; }
 
  private:
-  const fs::path& path_;
   std::ifstream file_;
   std::vector<std::byte> bytes_;
 };

@@ -51,7 +51,7 @@ std::vector<ValueId> Gradients::emit(const OpDefinition& op, NodeId of, std::vec
             of,
             std::move(inputs),
             {},
-            attributes ? std::move(*attributes) : forward.attributes};
+            attributes.value_or(forward.attributes)};
   for (ValueId model : like) {
     Value gradient;
     gradient.name = "d " + graph_.value(model).name;

@@ -339,8 +339,8 @@ void Trainer::start_up() {
   }
   if (settings_.load_code_ms > 0 && !settings_.lazy_loading) {
     nvtx::Range loading(names().load_code, range(RangeKind::kOther, Phase::kNone, -1, -1));
-    rest(settings_.load_code_ms *
-         static_cast<double>((steps_ + kStepsOfShape - 1) / kStepsOfShape));
+    const std::int64_t shapes = (steps_ + kStepsOfShape - 1) / kStepsOfShape;
+    rest(settings_.load_code_ms * static_cast<double>(shapes));
   }
 }
 

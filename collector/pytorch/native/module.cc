@@ -178,7 +178,7 @@ PyModuleDef g_module = {PyModuleDef_HEAD_INIT,
 }  // namespace
 }  // namespace headway::pytorch
 
-PyMODINIT_FUNC PyInit__headway_nvtx() {  // NOLINT(bugprone-reserved-identifier): Python's rule
+PyMODINIT_FUNC PyInit__headway_nvtx() {
   using namespace headway::pytorch;
   PyObject* module = PyModule_Create(&g_module);
   if (module && !(add_call_types(module) && add_op_types(module) && add_per_thread_type() &&

@@ -104,7 +104,7 @@ Ticks make_ticks(const TimeMapping& mapping, int label_pixels) {
 }
 
 Interval parse_range(std::string_view text) {
-  auto fail = [&] [[noreturn]] {
+  auto fail = [&] {
     fail_usage(
         "range '{}': expected two times in order, as in 1.2s..1.5s or 300ms..420ms (units ns, us, "
         "ms, s; without a unit: s).",

@@ -260,9 +260,9 @@ void CudaDevice::call(StreamId on, const std::function<void()>& function) {
     }
   };
   checked([&] {
-    auto call = std::make_unique<Call>(*this, function);
+    auto call = std::make_unique<Call>(Call{*this, function});
     HEADWAY_CU(driver(), cuLaunchHostFunc, stream(on).get(), run, call.get());
-    call.release();  // its run's
+    static_cast<void>(call.release());  // its run's
   });
 }
 

@@ -54,7 +54,8 @@ bool ReservedMemory::get(void* piece, std::int64_t bytes) {
 }
 
 void ReservedMemory::give_back(void* piece, std::int64_t bytes) {
-  ::mmap(piece, whole(bytes), PROT_NONE, kAnonymous | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  // What is not taken back stays in use.
+  (void)::mmap(piece, whole(bytes), PROT_NONE, kAnonymous | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
 }  // namespace headway::trainer
