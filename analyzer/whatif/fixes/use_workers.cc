@@ -173,6 +173,8 @@ Proposal propose(const Predictor& predictor) {
   // As `more-workers` has it: one batch for each, and one that waits.
   if (const std::string_view ahead = predictor.trace().setting("prefetch"); !ahead.empty())
     proposal.setting += fmt::format(" --prefetch {}", crew.workers + 1);
+  // What starting them anew takes, a run without workers does not tell.
+  if (predictor.trace().setting("worker_reuse") == "off") proposal.setting += " --worker-reuse on";
   const StorageModel storage = storage_of_run(predictor);
   if (!storage.limited()) add_if_full(predictor, proposal, work - computed);
   proposal.certainty =

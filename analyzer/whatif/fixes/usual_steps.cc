@@ -35,10 +35,12 @@ Proposal propose_first(const Predictor& predictor) {
   const StepParts::Times often = by_part.usual(first);
   Editor editor(predictor);
   for (std::size_t i = early; i < steps.size(); ++i) by_part.limit_to(steps[i], often, editor);
-  return {true,
-          fmt::format("all {} steps take the time of the first {} for each kind of work",
-                      steps.size(), early),
-          editor.take()};
+  Proposal proposal{true,
+                    fmt::format("all {} steps take the time of the first {} for each kind of work",
+                                steps.size(), early),
+                    editor.take()};
+  proposal.is_ceiling = true;  // what the first steps take was measured
+  return proposal;
 }
 
 Proposal propose(const Predictor& predictor) {
