@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/whatif/hand_over.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
 
 namespace headway::analyzer {
@@ -14,6 +16,13 @@ constexpr double kTensorNs = 150e3;
 constexpr double kTensorBusyNs = 450e3;
 constexpr DurationNs kBeside{300'000};
 
+/// How likely all processors are busy at once in a step that is so much shorter; 0 where the machine was not sampled.
+double all_busy(const RuleContext& context, double shorter) {
+  const auto used = counters::steady(context, counters::kMachineCpu);
+  const double busy = used ? std::clamp(used->mean / 100 / std::max(shorter, 0.01), 0.0, 1.0) : 0.0;
+  return std::pow(busy, std::max<std::int64_t>(1, processor_count(context.trace)));
+}
+
 }  // namespace
 
 DurationNs hand_over(const RuleContext& context, double busy) {
@@ -21,6 +30,17 @@ DurationNs hand_over(const RuleContext& context, double busy) {
   const auto tensors = static_cast<double>(tensors_of_batch(context.trace));
   return {std::llround(std::lerp(kHandOverNs, kHandOverBusyNs, busy) +
                        tensors * std::lerp(kTensorNs, kTensorBusyNs, busy))};
+}
+
+double processors_wanted(const RuleContext& context) {
+  const auto pressure = counters::steady(context, "machine.pressure_cpu");
+  return pressure ? std::clamp(pressure->mean / 100, 0.0, 1.0) : all_busy(context, 1);
+}
+
+double processors_wanted(const RuleContext& context, double shorter) {
+  const auto pressure = counters::steady(context, "machine.pressure_cpu");
+  return std::clamp(std::max(pressure ? pressure->mean / 100 : 0.0, all_busy(context, shorter)),
+                    0.0, 1.0);
 }
 
 DurationNs beside_hand_over(const RuleContext& context) {

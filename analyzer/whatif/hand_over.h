@@ -11,6 +11,11 @@ namespace headway::analyzer {
 /// Measured with batches that were ready (docs/design/0053-what-fresh-seeds-showed.md).
 DurationNs hand_over(const RuleContext& context, double busy);
 
+/// How far all processors are always wanted, 0 to 1, so that who is woken waits for one.
+double processors_wanted(const RuleContext& context);
+/// The same in a step that takes `shorter`, a share of the recorded one: threads do the same work in it, so processors are busier.
+double processors_wanted(const RuleContext& context, double shorter);
+
 /// Where threads are woken slowly, as in virtual machines, it takes so many times as long.
 constexpr double kSlowWaking = 3;
 

@@ -2,6 +2,7 @@
 // Samples are put together as tensors, as PyTorch's own collate function does: one copy for each field of the batch.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -26,10 +27,9 @@ constexpr double kWorthIt = 3;
 /// A function of the program's own may do more than putting together: padding, masks, mixing of samples.
 constexpr double kOnlyPutsTogether = 0.6;
 
-/// Python's lock is handed over after 5 ms (sys.getswitchinterval()). A worker's thread that sends a finished batch waits as long
-/// for the one that puts the next batch together in Python.
+/// Python's lock is handed over after 5 ms (sys.getswitchinterval()), or when it is given up. A worker's thread that sends a finished
+/// batch waits so long for the one that puts the next batch together in Python.
 constexpr double kSwitchIntervalNs = 5e6;
-constexpr double kAboutAsLong = 0.8;
 constexpr std::size_t kFewest = 8;
 
 /// How long batches that were ready took to arrive, ns; nothing where few were.
@@ -56,13 +56,13 @@ std::optional<double> arrival_when_ready(const trace::Trace& trace) {
 /// Ready batches arrive at once where the worker no longer keeps Python's lock for so long.
 void send_at_once(const Predictor& predictor, DurationNs collate_now, DurationNs collate_then,
                   Scenario& scenario) {
-  if (static_cast<double>(collate_now.ns) < kSwitchIntervalNs) return;
   const std::optional<double> now = arrival_when_ready(predictor.trace());
-  if (!now || *now < kAboutAsLong * kSwitchIntervalNs) return;
-  constexpr double kBusy = 1;
-  const DurationNs sent = hand_over(rule_context(predictor), kBusy) + collate_then;
-  const double left = static_cast<double>(sent.ns) / *now;
-  if (sent.ns <= 0 || left >= 1) return;
+  const RuleContext context = rule_context(predictor);
+  const DurationNs sent = hand_over(context, processors_wanted(context)) + collate_then;
+  if (!now || sent.ns <= 0 || *now <= static_cast<double>(sent.ns)) return;
+  const double locked =
+      std::min(kSwitchIntervalNs, static_cast<double>((collate_now - collate_then).ns));
+  const double left = 1 - std::min(*now - static_cast<double>(sent.ns), locked) / *now;
   for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
     const Part& part = predictor.parts()[p];
     const bool waits = part.kind == Part::Kind::kDelay && part.time_class == TimeClass::kInputOther;
@@ -98,17 +98,17 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kTensorCollate{
-    "tensor-collate",
-    "Collate batches as tensors",
-    "input-bound, workers-starved",
-    FixKind::kModelled,
-    0.2,
-    "",
-    "Collation takes the time of torch.stack(): 0.33 ns per byte, 15 µs per "
-    "tensor and 1.5 µs per sample and tensor. Ready batches that took 4 ms or more "
-    "to arrive, as the worker kept Python's lock, arrive at once.",
-    "other work in the collate function",
-    propose};
+const Fix kTensorCollate{"tensor-collate",
+                         "Collate batches as tensors",
+                         "input-bound, workers-starved",
+                         FixKind::kModelled,
+                         0.2,
+                         "",
+                         "Collation takes the time of torch.stack(): 0.33 ns per byte, 15 µs per "
+                         "tensor and 1.5 µs per sample and tensor. Ready batches that arrive late, "
+                         "as the worker keeps Python's lock for up to 5 ms while it "
+                         "collates the next one, arrive at once.",
+                         "other work in the collate function",
+                         propose};
 
 }  // namespace headway::analyzer

@@ -31,18 +31,6 @@ constexpr std::int64_t kMostWorkers = 16;
 /// More workers than there are processors beside training must make a step so much shorter, as a share.
 constexpr double kWorthMore = 0.95;
 
-/// How far all processors will be taken, so that who is woken waits for one. `shorter`: the step with workers as a share of
-/// the recorded one; they do the same work in it, so processors are busier. One that is idle answers at once.
-double wanted_then(const RuleContext& context, double shorter) {
-  const auto wanted = counters::steady(context, "machine.pressure_cpu");
-  const auto used = counters::steady(context, counters::kMachineCpu);
-  const double busy = used ? std::clamp(used->mean / 100 / std::max(shorter, 0.01), 0.0, 1.0) : 0.0;
-  const auto processors =
-      static_cast<double>(std::max<std::int64_t>(1, processor_count(context.trace)));
-  return std::clamp(std::max(wanted ? wanted->mean / 100 : 0.0, std::pow(busy, processors)), 0.0,
-                    1.0);
-}
-
 /// That one of these threads makes for a step itself, as far as ranges tell; 1 where none does.
 double batches_of_step(const Trace& trace, const std::vector<bool>& trains, Interval window,
                        std::int64_t steps) {
@@ -133,7 +121,7 @@ Proposal propose(const Predictor& predictor) {
   DurationNs rest;
   Crew crew;
   const auto with_steps = [&](double shorter) {
-    batch = hand_over(context, wanted_then(context, shorter)) + beside_hand_over(context);
+    batch = hand_over(context, processors_wanted(context, shorter)) + beside_hand_over(context);
     scenario = handing_over(batch);
     rest = predictor.predict(std::span(&scenario, 1)).front().step;
     crew = crew_for(context, work, rest);

@@ -150,7 +150,7 @@ trace::Trace collating(std::int64_t taking_ns) {
   return builder.load();
 }
 
-TEST_CASE("a worker that puts batches together in Python sends ready ones 5 ms late") {
+TEST_CASE("a worker that puts batches together in Python sends ready ones late, by 5 ms at most") {
   const auto gain = [](std::int64_t taking_ns) {
     const trace::Trace trace = collating(taking_ns);
     const Analysis analysis = analyze(trace);
@@ -159,7 +159,9 @@ TEST_CASE("a worker that puts batches together in Python sends ready ones 5 ms l
     return recorded - step_ms(predictor, "tensor-collate");
   };
   CHECK(gain(54 * kMs / 10) > 2);
-  CHECK(gain(2 * kMs) < 0.5);
+  CHECK(gain(2 * kMs) > 1);
+  // As long as taking three tensors takes.
+  CHECK(gain(6 * kMs / 10) < 0.2);
 }
 
 /// Steps of 40 ms in PyTorch that sleep for 34 making a batch of three tensors, on two processors that are as busy as
