@@ -320,7 +320,13 @@ bool LoaderPools::add_persistent(const Loader& loader) {
   const std::size_t at_once = workers_at_once(points_, loader);
   // A short epoch does not show how far ahead batches may be made.
   const auto ahead = static_cast<std::size_t>(batches_ahead(points_.trace()));
-  add(loader, at_once, std::max(loader.depth, ahead), is_in_turns(points_, loader, at_once), true);
+  return add_persistent(loader, at_once, std::max(loader.depth, ahead),
+                        is_in_turns(points_, loader, at_once));
+}
+
+bool LoaderPools::add_persistent(const Loader& loader, std::size_t workers, std::size_t depth,
+                                 bool in_turns) {
+  add(loader, workers, depth, in_turns, true);
   const Pool& pool = pools_.back();
   std::map<std::uint32_t, ConstraintId> pause;  // before a task, by its end
   for (const Pool::Task& task : pool.tasks) pause[task.end.value] = task.after;

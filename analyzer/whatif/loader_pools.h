@@ -66,6 +66,8 @@ class LoaderPools {
   void add_as_recorded(const Loader& loader);
   /// As recorded, but workers stay alive across epochs. Returns true if recorded workers restarted.
   bool add_persistent(const Loader& loader);
+  /// As `add`, with workers that stay alive.
+  bool add_persistent(const Loader& loader, std::size_t workers, std::size_t depth, bool in_turns);
   /// Moves pools and visits into the scenario; each read transfers `times_bytes` its bytes. The last call.
   void move_into(Scenario& scenario, double times_bytes = 1);
 

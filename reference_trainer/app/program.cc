@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <new>
@@ -331,6 +332,8 @@ int train(CommandLine& command, const ProgramParts& parts,
         "--trace is for simulated runs (--device sim), whose clock no tool can see. Record a run "
         "on "
         "the host with `headway record -o FILE -- headway-train ...`.");
+  if (std::error_code ignored; std::filesystem::is_regular_file(command.trace, ignored))
+    fail_usage("{}: already exists. Remove it, or name another file with --trace.", command.trace);
   if (!command.calibration.empty() && !simulated)
     fail_usage(
         "--calibration is for simulated runs (--device sim). Measure this machine with `headway "

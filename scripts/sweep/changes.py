@@ -150,9 +150,11 @@ def of_trainer(values, switches):
 
 def of_pytorch(values, switches):
     def realised_by(fix, setting):
-        """The number of workers is a setting in both."""
+        """The number of workers is a setting in both; more of them live on, as the advice for PyTorch says."""
         said = parse_setting(setting)
         first = [{"workers": said["workers"]}] if fix in ("use-workers", "more-workers", "fewer-workers") and "workers" in said else []
+        if fix in ("use-workers", "more-workers"):
+            first = [{**change, "persistent_workers": "on"} for change in first]
         return first + PYTORCH_REALISED_BY.get(fix, [])
 
     return Program(values, switches, realised_by)

@@ -217,8 +217,10 @@ TEST_CASE("a simulated run writes a trace and an oracle, and refuses what is the
   CHECK(json.at("truth").at(0).at("steps").size() == 14);
   CHECK(json.at("truth").at(0).at("edges").size() > 1000);
   const Outcome again = run_command(command);
-  CHECK(again.status != 0);
+  CHECK(again.status == 2);
   check_contains(again, "a trace.sqlite");
+  check_contains(again, "--trace");
+  CHECK(again.output.find("--force") == std::string::npos);  // an option that headway-train has not
   CHECK(run_command("'" + kProgram + "'" + kTiny + "--trace x.sqlite").status == 2);
   CHECK(run_command("'" + kProgram + "' --device sim --gpu h20").status == 2);
 }

@@ -27,6 +27,13 @@ DurationNs mean_length(const Points& points, std::span<const BatchTask> batches)
   return sum / std::ssize(batches);
 }
 
+/// Whether workers start anew with each epoch, as the program was told: each of more of them would, too.
+bool start_anew(const Predictor& predictor) {
+  const bool told = predictor.trace().setting("worker_reuse") == "off" ||
+                    rule_context(predictor).program.uses(Framework::kPyTorch);
+  return told && kPersistentWorkers.propose(predictor).applies;
+}
+
 Proposal propose(const Predictor& predictor) {
   const Points& points = predictor.program().graph().points();
   const Proposal free = kFreeInput.propose(predictor);
@@ -46,6 +53,7 @@ Proposal propose(const Predictor& predictor) {
   DurationNs if_full;  // a step's reads, where the storage has no more to give
   DurationNs turn;     // of a batch, at the storage
   bool storage_full = false;
+  const bool persistent = start_anew(predictor);
   for (const Loader& loader : loaders) {
     if (loader.made.empty() || loader.waited.empty()) continue;
     const std::size_t now = workers_at_once(points, loader);
@@ -77,7 +85,10 @@ Proposal propose(const Predictor& predictor) {
     const bool in_turns = is_in_turns(points, loader, now);
     const std::size_t depth = in_turns ? loader.depth * workers / now
                                        : std::max(loader.depth, workers > now ? workers + 1 : 0);
-    pools.add(loader, workers, depth, in_turns);
+    if (persistent)
+      pools.add_persistent(loader, workers, depth, in_turns);
+    else
+      pools.add(loader, workers, depth, in_turns);
     // No more of them read at once than batches are under way.
     const auto readers = static_cast<double>(std::max<std::size_t>(1, std::min(now, loader.depth)));
     certainty =
@@ -99,11 +110,13 @@ Proposal propose(const Predictor& predictor) {
                                 limit <= before ? "already use all available processors"
                                                 : "already make batches at the required rate"));
   }
-  Proposal proposal{
-      true,
-      fmt::format("{} workers make batches instead of {}, with {} prefetched", most, before, ahead),
-      editor.take()};
-  proposal.setting = fmt::format("--workers {} --prefetch {}", most, ahead);
+  if (persistent) drop_restarts(predictor, editor);
+  Proposal proposal{true,
+                    fmt::format("{} workers{} make batches instead of {}, with {} prefetched", most,
+                                persistent ? " that stay alive" : "", before, ahead),
+                    editor.take()};
+  proposal.setting = fmt::format("--workers {} --prefetch {}{}", most, ahead,
+                                 persistent ? " --worker-reuse on" : "");
   pools.move_into(proposal.scenario);
   proposal.certainty = certainty;
   proposal.scenario.at_least = least;
@@ -122,7 +135,8 @@ const Fix kMoreWorkers{
     "--workers",
     "Enough workers to hide batch making, with one processor reserved for training. A worker needs "
     "a processor unless it waits for storage. Each batch takes its recorded time; prefetch grows "
-    "with the workers. Reads share storage bandwidth if the recorded ones do.",
+    "with the workers, and none restarts with an epoch. Reads share storage bandwidth if the "
+    "recorded ones do.",
     "whether memory, and storage that showed no limit, serve more workers equally fast",
     propose};
 
