@@ -268,7 +268,7 @@ class Recording {
 
 RecordResult record(const RecordOptions& options) {
   if (options.command.empty())
-    fail_usage("no command to record. Example: headway record -- python3 train.py");
+    fail_usage("no command to record. Add it after the options: -- python3 train.py");
   const ScopeOptions scope = parse_scope(options.scope);
   fill_closed_standard_streams();
   std::filesystem::path program = find_command(options.command.front());
