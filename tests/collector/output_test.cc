@@ -289,7 +289,7 @@ TEST_CASE("a script without a first line runs as in a shell") {
 TEST_CASE("wrong use is explained") {
   Finished finished = run({});
   CHECK(finished.status == 2);
-  CHECK(contains(finished.err, "Example: headway record -- python3 train.py"));
+  CHECK(contains(finished.err, "-- python3 train.py"));
   CHECK(run({"--clock", "sundial", "--", "true"}).status == 2);
   CHECK(run({"--sample-hz", "-1", "--", "true"}).status == 2);
   finished = run({"--no-such-option", "--", "true"});
