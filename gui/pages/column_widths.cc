@@ -15,8 +15,9 @@ constexpr int kFirstLeast = 180;
 
 }  // namespace
 
-ColumnWidths::ColumnWidths(QTableView& view) : QObject(&view), view_(view) {
-  view_.viewport()->installEventFilter(this);
+ColumnWidths::ColumnWidths(QTableView& view)
+    : QObject(&view), view_(view), viewport_(view.viewport()) {
+  viewport_->installEventFilter(this);
   connect(view_.horizontalHeader(), &QHeaderView::sectionResized, this, [this](int section) {
     if (fitting_) return;
     if (section == 0) dragged_ = true;
@@ -46,7 +47,8 @@ void ColumnWidths::stretch_first() {
 }
 
 bool ColumnWidths::eventFilter(QObject* object, QEvent* event) {
-  if (object == view_.viewport() && event->type() == QEvent::Resize) stretch_first();
+  // Of a view that is being destroyed, too, which is no table any more.
+  if (object == viewport_ && event->type() == QEvent::Resize) stretch_first();
   return QObject::eventFilter(object, event);
 }
 

@@ -4,6 +4,7 @@
 #include <QObject>
 
 class QTableView;
+class QWidget;
 
 namespace headway::gui {
 
@@ -27,6 +28,7 @@ class ColumnWidths : public QObject {
   void stretch_first();
 
   QTableView& view_;
+  QWidget* viewport_;
   bool dragged_ = false;  ///< the reader chose the first column's width
   bool fitting_ = false;  ///< the change of a width is ours
 };
