@@ -33,8 +33,8 @@ build() {
   cmake --preset "$1" "${together[@]}" && cmake --build --preset "$1" -- -k 0
 }
 tidy() { build tidy; }
-asan() { build asan && ctest --preset asan -j "$(nproc)" --timeout 1200 --output-on-failure; }
-tsan() { build tsan && ctest --preset tsan -j "$(nproc)" --timeout 1200 --output-on-failure; }
+asan() { build asan && ctest --preset asan -j "$(nproc)" --output-on-failure; }
+tsan() { build tsan && ctest --preset tsan -j "$(nproc)" --output-on-failure; }
 fuzz() {
   build fuzz || return 1
   local program name failed=0 found
