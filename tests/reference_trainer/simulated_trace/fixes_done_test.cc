@@ -99,25 +99,6 @@ TEST_CASE("workers that wait for room in the queue gain by more room") {
              "deeper-prefetch", {{"prefetch", "5"}}, 0.05);
 }
 
-TEST_CASE("more workers than those that start anew with each epoch stay alive, as is advised") {
-  const Switches run = with(kImages, {{"depth", "56"},
-                                      {"width", "32"},
-                                      {"gpu", "t4"},
-                                      {"data", "generated"},
-                                      {"source", "files"},
-                                      {"samples", "512"},
-                                      {"workers", "2"},
-                                      {"worker_reuse", "off"},
-                                      {"worker_start_ms", "60"},
-                                      {"storage_latency_ms", "1"}});
-  const Predicted now(run);
-  const double kept =
-      mean_step_ns(run, {{"workers", "3"}, {"prefetch", "4"}, {"worker_reuse", "on"}});
-  CHECK(now.step_ns("more-workers") == doctest::Approx(kept).epsilon(0.02));
-  // Three that start anew with each epoch gain less.
-  CHECK(mean_step_ns(run, {{"workers", "3"}, {"prefetch", "4"}}) > 1.05 * kept);
-}
-
 TEST_CASE("a host that waits for each step gains by one step ahead") {
   check_done(with(kText, {{"run_ahead", "1"}, {"launch_us", "6"}}), "run-ahead",
              {{"run_ahead", "2"}});

@@ -276,4 +276,23 @@ TEST_CASE("what runs once per sample is launched for each sample of a larger bat
   CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.02));
 }
 
+TEST_CASE("more workers than those that start anew with each epoch stay alive, as is advised") {
+  const Switches run = with(kImages, {{"depth", "56"},
+                                      {"width", "32"},
+                                      {"gpu", "t4"},
+                                      {"data", "generated"},
+                                      {"source", "files"},
+                                      {"samples", "512"},
+                                      {"workers", "2"},
+                                      {"worker_reuse", "off"},
+                                      {"worker_start_ms", "60"},
+                                      {"storage_latency_ms", "1"}});
+  const Predicted now(run);
+  const double kept =
+      mean_step_ns(run, {{"workers", "3"}, {"prefetch", "4"}, {"worker_reuse", "on"}});
+  CHECK(now.step_ns("more-workers") == doctest::Approx(kept).epsilon(0.02));
+  // Three that start anew with each epoch gain less.
+  CHECK(mean_step_ns(run, {{"workers", "3"}, {"prefetch", "4"}}) > 1.05 * kept);
+}
+
 }  // namespace headway::trainer
