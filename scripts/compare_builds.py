@@ -62,6 +62,8 @@ def main():
     parser.add_argument("--only", default="", help="work whose name contains this")
     parser.add_argument("--limit", type=float, default=10, help="percent that B may take more (10)")
     args = parser.parse_args()
+    if args.rounds < 3:
+        parser.error(f"--rounds {args.rounds}: an interval needs 3 at least")
     builds = {"A": args.a.resolve(), "B": args.b.resolve()}
     for folder in builds.values():
         if not (folder / "headway").is_file():

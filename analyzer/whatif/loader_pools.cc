@@ -141,6 +141,7 @@ class Backlog {
   }
 
   DurationNs at(ThreadId thread, TimeNs time) const {
+    if (!thread.valid()) return {};
     const auto launches = launched_.find(process_of(thread));
     if (launches == launched_.end()) return {};
     const auto next = std::ranges::upper_bound(launches->second, time, {}, &Interval::begin);
@@ -182,8 +183,9 @@ void repeat_epochs(const Predictor& predictor, int times, double growth, Editor&
         if (cause == BetweenCause::kEvaluation) repeat(constraint);
       });
   for (const Loader& loader : find_loaders(points)) {
-    if (loader.waited.empty()) continue;
-    const ThreadId trainer = points.thread_of(loader.waited.front().task);
+    // Without waits nothing tells whose device hides it.
+    const ThreadId trainer =
+        loader.waited.empty() ? ThreadId::none() : points.thread_of(loader.waited.front().task);
     const std::vector<BatchStart> starts = starts_of(points, loader);
     for (std::size_t i = 0; i < starts.size(); ++i) {
       if (!starts[i].late) continue;

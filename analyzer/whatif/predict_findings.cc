@@ -30,7 +30,8 @@ constexpr double kWorthMaking = 0.01;
 constexpr double kWorthTuning = 0.03;
 /// A fix that gains as much is named by a finding, whatever the rules say; as rules' own threshold.
 constexpr double kNeverSilent = 0.05;
-/// So is one that gains this much, and most likely gains something: of 199 such predictions one in four gained 5 % and more (2026-11-29).
+/// So is one that gains this much, and most likely gains something: one in four of 199 predictions of 4 to 5 % gained 5 % and
+/// more (docs/design/0053-what-fresh-seeds-showed.md).
 constexpr double kMayBeMore = 0.04;
 /// Where nine of ten gains are above it, of the lower half of a 95 % interval.
 constexpr double kNineOfTen = 1.28 / 1.96;

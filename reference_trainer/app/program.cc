@@ -332,8 +332,11 @@ int train(CommandLine& command, const ProgramParts& parts,
         "--trace is for simulated runs (--device sim), whose clock no tool can see. Record a run "
         "on "
         "the host with `headway record -o FILE -- headway-train ...`.");
-  if (std::error_code ignored; std::filesystem::is_regular_file(command.trace, ignored))
-    fail_usage("{}: already exists. Remove it, or name another file with --trace.", command.trace);
+  std::string first_trace = command.trace;  // of the first rank
+  if (const std::size_t rank = first_trace.find("%r"); rank != std::string::npos)
+    first_trace.replace(rank, 2, "0");
+  if (std::error_code ignored; std::filesystem::is_regular_file(first_trace, ignored))
+    fail_usage("{}: already exists. Remove it, or name another file with --trace.", first_trace);
   if (!command.calibration.empty() && !simulated)
     fail_usage(
         "--calibration is for simulated runs (--device sim). Measure this machine with `headway "

@@ -221,6 +221,14 @@ TEST_CASE("a simulated run writes a trace and an oracle, and refuses what is the
   check_contains(again, "a trace.sqlite");
   check_contains(again, "--trace");
   CHECK(again.output.find("--force") == std::string::npos);  // an option that headway-train has not
+  const std::string each = (folder / "rank%r.sqlite").string();
+  std::ofstream(folder / "rank0.sqlite") << "precious";
+  const Outcome ranks =
+      run_command("'" + kProgram + "' --device sim --data generated --ranks 2 --steps 5 --trace '" +
+                  each + "'");
+  CHECK(ranks.status == 2);
+  check_contains(ranks, "rank0.sqlite");
+  CHECK(ranks.output.find("--force") == std::string::npos);
   CHECK(run_command("'" + kProgram + "'" + kTiny + "--trace x.sqlite").status == 2);
   CHECK(run_command("'" + kProgram + "' --device sim --gpu h20").status == 2);
 }
