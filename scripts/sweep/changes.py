@@ -149,11 +149,13 @@ def of_trainer(values, switches):
 
 
 def of_pytorch(values, switches):
+    restarts = any(one["name"] == "persistent_workers" and one["value"] == "off" for one in switches)
+
     def realised_by(fix, setting):
         """The number of workers is a setting in both; more of them live on, as the advice for PyTorch says."""
         said = parse_setting(setting)
         first = [{"workers": said["workers"]}] if fix in ("use-workers", "more-workers", "fewer-workers") and "workers" in said else []
-        if fix in ("use-workers", "more-workers"):
+        if fix in ("use-workers", "more-workers") and restarts:
             first = [{**change, "persistent_workers": "on"} for change in first]
         return first + PYTORCH_REALISED_BY.get(fix, [])
 

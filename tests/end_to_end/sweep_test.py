@@ -120,6 +120,9 @@ def test_pytorch():
     program = these.program(values)
     assert {"update": "fused"} in program.single_changes() and {"prefetch": "4"} not in program.single_changes()
     assert program.realisations("use-workers", "--workers") == [{"workers": "1"}, {"workers": "2"}]
+    assert program.realisations("use-workers", "--workers 4")[0] == {"workers": "4"}, "they stay alive by default"
+    anew = {**values, "workers": "2", "persistent_workers": "off"}
+    assert these.program(anew).realisations("more-workers", "--workers 4")[0] == {"workers": "4", "persistent_workers": "on"}
     assert program.realisations("fused-attention", "--fused-attention on") == [], "it has no such switch"
     try:
         these.switches({"model": "none"})
