@@ -82,7 +82,8 @@ def main():
             sources.append((file, text.count("\n"), own_names(text), used_names(code), headers.types(text)))
 
     def clash(a, b):
-        return not (a[2].isdisjoint(b[2] | b[3]) and b[2].isdisjoint(a[3]))
+        own = a[2].isdisjoint(b[2] | b[3]) and b[2].isdisjoint(a[3])
+        return not (own and a[2].isdisjoint(b[4] - a[4]) and b[2].isdisjoint(a[4] - b[4]))
 
     # Those with the most conflicts first: what is left over fits nearly everywhere.
     conflicts = {a[0]: sum(clash(a, b) for b in sources) for a in sources}
@@ -95,7 +96,6 @@ def main():
                 break
         else:
             groups.append([source])
-    groups = [[a for a in group if all(a[2].isdisjoint(b[4] - a[4]) for b in group)] for group in groups]
     for number, files in enumerate(groups):
         for file, *_ in files if len(files) > 1 else []:
             print(number, file)

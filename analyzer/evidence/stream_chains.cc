@@ -14,18 +14,6 @@ using Ops = std::span<const trace::DeviceOpId>;
 
 constexpr std::size_t kLongestChain = 8;
 
-bool reduces(KernelFamily family) {
-  return family == KernelFamily::kNormalisation || family == KernelFamily::kSoftmax ||
-         family == KernelFamily::kReduction;
-}
-
-/// Layout changes, casts and fills inside a library's op are out of a compiler's reach.
-bool can_fuse(const KernelTraits& traits) {
-  bool moves = traits.family == KernelFamily::kLayoutTransform ||
-               traits.family == KernelFamily::kCast || traits.family == KernelFamily::kFillCopy;
-  return is_fusible(traits.family) && (traits.framework || !moves);
-}
-
 /// Up to eight families in one number: kinds of chains.
 using Kind = std::uint64_t;
 

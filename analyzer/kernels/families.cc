@@ -221,6 +221,20 @@ bool is_fusible(KernelFamily family) {
   }
 }
 
+bool moves_data(KernelFamily family) {
+  return family == KernelFamily::kLayoutTransform || family == KernelFamily::kCast ||
+         family == KernelFamily::kFillCopy;
+}
+
+bool reduces(KernelFamily family) {
+  return family == KernelFamily::kNormalisation || family == KernelFamily::kSoftmax ||
+         family == KernelFamily::kReduction;
+}
+
+bool can_fuse(const KernelTraits& traits) {
+  return is_fusible(traits.family) && (traits.framework || !moves_data(traits.family));
+}
+
 bool is_matrix_work(KernelFamily family) {
   return family == KernelFamily::kGemm || family == KernelFamily::kConvolution ||
          family == KernelFamily::kAttention || family == KernelFamily::kRecurrent;

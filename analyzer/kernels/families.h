@@ -80,6 +80,12 @@ std::string_view precision_label(Precision precision);
 /// True for families whose time is memory traffic and which a graph compiler can fuse with their
 /// neighbours.
 bool is_fusible(KernelFamily family);
+/// True for layout changes, casts and fills.
+bool moves_data(KernelFamily family);
+/// True for families that need all of a row or column: normalisations, softmax, sums.
+bool reduces(KernelFamily family);
+/// True for a fusible kernel that a compiler reaches: one that only moves data inside a library's op is not.
+bool can_fuse(const KernelTraits& traits);
 /// True for floating-point types of 8 and 16 bits.
 constexpr bool is_half(Precision precision) {
   return precision == Precision::kFp16 || precision == Precision::kBf16 ||

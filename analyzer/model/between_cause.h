@@ -22,6 +22,12 @@ enum class BetweenCause : std::uint8_t {
 };
 inline constexpr std::size_t kBetweenCauseCount = static_cast<std::size_t>(BetweenCause::kCount_);
 
+/// Whether it comes as often in each run of the program.
+constexpr bool is_on_schedule(BetweenCause cause) {
+  return cause == BetweenCause::kEvaluation || cause == BetweenCause::kCheckpoint ||
+         cause == BetweenCause::kLogging || cause == BetweenCause::kLoaderRestart;
+}
+
 struct BetweenCauseInfo {
   BetweenCause cause;
   std::string_view id;     ///< "loader_restart": in JSON; stable

@@ -159,8 +159,10 @@ std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& tim
   return lengths;
 }
 
-double Predictor::beyond_scatter(std::span<const double> gains, double less) const {
+double Predictor::beyond_scatter(std::span<const double> gains, double less,
+                                 bool on_schedule) const {
   const double gain = mean(gains);
+  if (on_schedule) return gain - less;
   const double of_mean = gain - std::hypot(less, std::numbers::sqrt2 * usual_run_to_run_);
   // More than one step in ten may be long: what the typical one gains may be told all the same.
   const double typical = median(gains);
@@ -214,7 +216,8 @@ Prediction Predictor::predict_beside(const Base& base, Replayer& replayer, const
   const double less = std::max(0.0, gain - result.gain_ns.low);
   result.gain_ns.low = gain - std::hypot(less, noise) - doubt;
   if (on_threads_)
-    result.beyond_scatter_ns = beyond_scatter(gains, happens_once(gains) ? less : 0) - own_doubt;
+    result.beyond_scatter_ns =
+        beyond_scatter(gains, happens_once(gains) ? less : 0, scenario.on_schedule) - own_doubt;
   result.gain_ns.high = gain + std::hypot(std::max(0.0, result.gain_ns.high - gain), noise);
   // No step is negative.
   result.gain_ns.high =

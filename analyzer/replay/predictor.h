@@ -134,7 +134,7 @@ class Predictor {
   /// The same change with formulas that change each duration by `by` as much.
   Scenario with_other_formulas(const Scenario& scenario, double by) const;
   /// `less`: how much less the gain may be for the steps that it is in.
-  double beyond_scatter(std::span<const double> gains, double less) const;
+  double beyond_scatter(std::span<const double> gains, double less, bool on_schedule) const;
   /// Where it is known what a step takes without recording: turns the program into that run, and the recorded steps into its
   /// steps.
   void take_away_recording(RunLengths& run);

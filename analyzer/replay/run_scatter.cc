@@ -8,14 +8,6 @@
 #include "common/statistics.h"
 
 namespace headway::analyzer {
-namespace {
-
-bool is_on_schedule(BetweenCause cause) {
-  return cause == BetweenCause::kEvaluation || cause == BetweenCause::kCheckpoint ||
-         cause == BetweenCause::kLogging || cause == BetweenCause::kLoaderRestart;
-}
-
-}  // namespace
 
 std::vector<double> scheduled_times(const RangeNames& names, const Steps& steps,
                                     const std::vector<DevicePartition>& partitions) {

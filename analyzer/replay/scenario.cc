@@ -83,6 +83,7 @@ Scenario Scenario::with(const Scenario& other) const {
     both.places = other.places;
   }
   both.work *= other.work;
+  both.on_schedule &= other.on_schedule;
   return both;
 }
 

@@ -71,6 +71,8 @@ struct Scenario {
   std::vector<int> places;  ///< by server: turns that are taken at once
   /// A step does the work of so many recorded ones (a larger batch): lengths are given per recorded one.
   double work = 1;
+  /// Changes only what the program does on schedule (between_cause.h): it comes as often in each run, however the steps scatter.
+  bool on_schedule = false;
 
   void scale(PartId part, double by) {
     if (factor.size() <= part.value) factor.resize(std::size_t{part.value} + 1, 1.0);

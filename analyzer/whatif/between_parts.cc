@@ -113,6 +113,7 @@ Scenario BetweenEditor::scaled(double by, Editor& editor) const {
         says_between(predictor_.trace(), part.name, cause_))
       scenario.scale(PartId::from(p), by);
   }
+  scenario.on_schedule = is_on_schedule(cause_);
   return scenario;
 }
 

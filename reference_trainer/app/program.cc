@@ -236,6 +236,15 @@ void check_device_settings(const Settings& s) {
         "--cuda-graph off.");
 }
 
+/// Says which given switches only a simulated machine has.
+void tell_unused(const EffectiveSettings& settings) {
+  for (const char* name : {"gpu", "clock", "jitter", "host_cores"}) {
+    const Switch& one = find_switch(name);
+    if (settings.origin(one) != "command line") continue;
+    fmt::print(stderr, "headway-train: {}: only --device sim heeds it\n", one.name);
+  }
+}
+
 /// Training first, where there is no checkpoint.
 RunResult infer_for_real(const CommandLine& command, const DataSetup& data, Progress& progress,
                          Device& device, bool& printed_only) {
@@ -352,6 +361,7 @@ int train(CommandLine& command, const ProgramParts& parts,
   DataSetup data(settings, on_layout, note);
   progress.finish();
   if (!note.empty()) fmt::print(stderr, "headway-train: {}\n", note);
+  if (!simulated && !command.quiet) tell_unused(command.settings);
   publish_settings(command.settings);
   bool printed_only = false;
   RankParts ranks;

@@ -21,11 +21,6 @@ using namespace trace;
 /// What one kernel can hold.
 constexpr std::size_t kLongestChain = 16;
 
-bool reduces(KernelFamily family) {
-  return family == KernelFamily::kNormalisation || family == KernelFamily::kSoftmax ||
-         family == KernelFamily::kReduction;
-}
-
 struct Sums {
   std::int64_t chains = 0;
   std::int64_t kernels = 0;
@@ -110,8 +105,6 @@ Proposal propose(const Predictor& predictor) {
         continue;
       }
       KernelTraits traits = predictor.kernels().of(op);
-      bool moves = traits.family == KernelFamily::kLayoutTransform ||
-                   traits.family == KernelFamily::kCast || traits.family == KernelFamily::kFillCopy;
       Phase phase = attribution.phase_of[op.value];
       const bool goes_on =
           !chain.ops.empty() && attribution.phase_of[chain.ops.front().value] == phase;
@@ -127,8 +120,7 @@ Proposal propose(const Predictor& predictor) {
       const bool picks = traits.family == KernelFamily::kLoss &&
                          ((goes_on && tensors.reads(op, chain.ops.back())) ||
                           (i + 1 < of_stream.size() && tensors.reads(of_stream[i + 1], op)));
-      const bool fits = is_fusible(traits.family) || picks;
-      if (!fits || (moves && !traits.framework) || phase == Phase::kUpdate) {
+      if (!(can_fuse(traits) || picks) || phase == Phase::kUpdate) {
         // A normalisation that the compiler had to call goes with what it made of the ops behind it. Not with what comes
         // before it: of an add and an activation's gradient, kernels written for the layer leave the add.
         const bool after = traits.family == KernelFamily::kFused && goes_on && chain.normalises &&
@@ -144,9 +136,9 @@ Proposal propose(const Predictor& predictor) {
       const bool reduction = reduces(traits.family) && !columns && of_rows != true;
       const bool alone = !(goes_on && tensors.reads(op, chain.ops.back())) &&
                          !(i + 1 < of_stream.size() && tensors.reads(of_stream[i + 1], op) &&
-                           is_fusible(predictor.kernels().of(of_stream[i + 1]).family));
+                           can_fuse(predictor.kernels().of(of_stream[i + 1])));
       // A product that reads the same gradient sums its columns for nothing; whatever made it would have to sum them itself.
-      const bool may_ride = columns || (alone && !reduces(traits.family) && !moves);
+      const bool may_ride = columns || (alone && !reduces(traits.family) && !moves_data(traits.family));
       if (may_ride && tensors.rides_on_product(op, columns)) {
         editor.drop_op(op);
         ++sums.riding;
