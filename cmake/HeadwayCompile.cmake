@@ -53,9 +53,11 @@ endif()
 
 # headway_build_cheaply(<target> [header...]), after its sources and options are known. With
 # HEADWAY_UNITY files that have no names in common are compiled together: what many include is read
-# once. Else large targets precompile the standard library, fmt and the headers named.
+# once. Large targets precompile the standard library, fmt and the headers named.
 function(headway_build_cheaply target)
   get_target_property(sources ${target} SOURCES)
+  list(LENGTH sources count)
+  set(worth_precompiling 12)  # making the header costs as much as three files
   if(HEADWAY_UNITY)
     find_package(Python3 REQUIRED COMPONENTS Interpreter)
     set(script ${PROJECT_SOURCE_DIR}/cmake/unity_groups.py)
@@ -65,17 +67,22 @@ function(headway_build_cheaply target)
     # An empty group would be one, too: files that are alone stay out.
     set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     string(REPLACE "\n" ";" groups "${groups}")
+    set(names)
     foreach(line IN LISTS groups)
       string(REPLACE " " ";" fields "${line}")
       list(GET fields 0 group)
       list(GET fields 1 source)
+      list(APPEND names ${group})
       set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group} SKIP_UNITY_BUILD_INCLUSION OFF)
     endforeach()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    return()
+    list(LENGTH names grouped)
+    list(REMOVE_DUPLICATES names)
+    list(LENGTH names together)
+    math(EXPR count "${count} - ${grouped} + ${together}")
+    set(worth_precompiling 40)  # of a unit, what it includes is a smaller part
   endif()
-  list(LENGTH sources count)
-  if(HEADWAY_PCH AND count GREATER_EQUAL 12)  # making it costs as much as three files
+  if(HEADWAY_PCH AND count GREATER_EQUAL worth_precompiling)
     target_precompile_headers(${target} PRIVATE
       <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstdlib> <cstring> <deque>
       <filesystem> <fstream> <functional> <map> <memory> <mutex> <numeric> <optional> <random> <set>

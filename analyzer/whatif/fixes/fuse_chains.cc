@@ -138,7 +138,8 @@ Proposal propose(const Predictor& predictor) {
                          !(i + 1 < of_stream.size() && tensors.reads(of_stream[i + 1], op) &&
                            can_fuse(predictor.kernels().of(of_stream[i + 1])));
       // A product that reads the same gradient sums its columns for nothing; whatever made it would have to sum them itself.
-      const bool may_ride = columns || (alone && !reduces(traits.family) && !moves_data(traits.family));
+      const bool may_ride =
+          columns || (alone && !reduces(traits.family) && !moves_data(traits.family));
       if (may_ride && tensors.rides_on_product(op, columns)) {
         editor.drop_op(op);
         ++sums.riding;

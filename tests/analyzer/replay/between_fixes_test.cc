@@ -140,9 +140,12 @@ TEST_CASE("the finding of evaluation has its fix, and all of it as what could be
   CHECK(finding.share_of_step == doctest::Approx(5.0 / 21).epsilon(0.05));
 }
 
-TEST_CASE("a machine that is slower for a while hides no evaluation, which comes as often in each run") {
-  const std::string slower = "    on from=20 to=50\n      range forward kind=phase phase=forward\n        host 6ms\n";
-  TextRun run = with(kOnHost, slower + "    on every=8 offset=2\n      range evaluate\n        host 12ms\n");
+TEST_CASE(
+    "a machine that is slower for a while hides no evaluation, which comes as often in each run") {
+  const std::string slower =
+      "    on from=20 to=50\n      range forward kind=phase phase=forward\n        host 6ms\n";
+  TextRun run =
+      with(kOnHost, slower + "    on every=8 offset=2\n      range evaluate\n        host 12ms\n");
   predict_findings(run.trace, run.analysis);
   CHECK(run.finding("evaluation-time").status == Status::kFound);
 }

@@ -235,9 +235,13 @@ TEST_CASE("what sums a bias' gradient becomes part of a product, whatever made t
   CHECK(Predicted(run).step_ns("fuse-chains") == doctest::Approx(done).epsilon(0.055));
 }
 
-TEST_CASE("a bias becomes part of its product where only another layout of the result is made next") {
-  const Switches run = with(
-      kText, {{"sequence", "512"}, {"precision", "bf16"}, {"batch", "16"}, {"fused_attention", "off"}, {"fused_bias_act", "off"}});
+TEST_CASE(
+    "a bias becomes part of its product where only another layout of the result is made next") {
+  const Switches run = with(kText, {{"sequence", "512"},
+                                    {"precision", "bf16"},
+                                    {"batch", "16"},
+                                    {"fused_attention", "off"},
+                                    {"fused_bias_act", "off"}});
   const double done = mean_step_ns(run, {{"fused_bias_act", "on"}});
   CHECK(Predicted(run).step_ns("fuse-chains") == doctest::Approx(done).epsilon(0.02));
 }
