@@ -42,7 +42,7 @@ def used_names(code):
 
 
 class Headers:
-    """Types and functions that the headers which a source reads declare at the level of a namespace."""
+    """What the headers which a source reads declare at the level of a namespace: types, functions, constants."""
 
     def __init__(self):
         self.root = pathlib.Path(__file__).resolve().parent.parent
@@ -53,7 +53,8 @@ class Headers:
             file = self.root / path
             text = file.read_text() if file.is_file() else ""
             self.known[path] = (set(re.findall(r"^(?:struct|class|enum class|enum|using)\s+(\w+)\b(?!::)", text, re.M)) - {"namespace"}
-                                | set(re.findall(r"^[a-zA-Z][\w:<>*&, ]*[ *&](\w+)\(", text, re.M)),
+                                | set(re.findall(r"^[a-zA-Z][\w:<>*&, ]*[ *&](\w+)\(", text, re.M))
+                                | set(re.findall(r"^(?:inline |static )*const(?:expr|init)? .*?\b(k[A-Z]\w*)", text, re.M)),
                                 re.findall(r'^#include "([^"]+)"', text, re.M))
         return self.known[path]
 
