@@ -247,6 +247,9 @@ Proposal propose(const Predictor& predictor) {
   BucketSizes chosen = kUsual;
   InBuckets best = in_buckets(predictor, all, models, chosen);
   if (!best.proposal.applies) {
+    // A message that buckets of this size would cut stays no whole one in which the small first one could travel.
+    if (kSmallerBuckets.propose(predictor).applies)
+      return not_here("a message is larger than a 25 MiB bucket");
     chosen = kAllLarge;
     best = in_buckets(predictor, all, models, chosen);
     if (!best.proposal.applies) return best.proposal;

@@ -11,8 +11,11 @@ namespace headway::analyzer {
 bool scales_losses(std::string_view kernel);
 
 /// FP16 needs the losses scaled: before each parameter is updated, a kernel more looks for infinities in its gradient and
-/// unscales it. Of an update of all parameters at once, one in all.
-void add_loss_scaling(const Predictor& predictor, Editor& editor);
+/// unscales it. Of an update of all parameters at once, one in all. `halved`: gradients have 16 bits, as in halve_gradients().
+void add_loss_scaling(const Predictor& predictor, bool halved, Editor& editor);
+
+/// Gradients in 16 bits: an update moves less, and what unscales them half.
+void halve_gradients(const Predictor& predictor, Editor& editor);
 
 /// Drops the kernels that divide gradients by the scale of the loss and look for infinities in them, which FP16 needs for its
 /// small range. How many.

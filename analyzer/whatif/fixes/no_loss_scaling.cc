@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -44,27 +45,73 @@ bool scales_losses(std::string_view kernel) {
          kernel.find("amp_update_scale") != std::string_view::npos;
 }
 
-void add_loss_scaling(const Predictor& predictor, Editor& editor) {
-  // Of what the first kernel of a parameter's update moves, gradients that are read and written once more: of a weight, its
-  // gradient and a moment two of three, of a kernel that does the whole update two of six.
-  constexpr double kOfFirst = 0.7;
+namespace {
+
+/// The shortest pass of an update over its tensors; kernels that only finish a sum are none.
+DurationNs shortest_pass(const DeviceOps& ops, std::span<const DeviceOpId> kernels) {
+  constexpr std::int64_t kNoPass = 10;
+  DurationNs longest;
+  for (DeviceOpId op : kernels) longest = std::max(longest, ops.interval(op).length());
+  DurationNs shortest = longest;
+  for (DeviceOpId op : kernels)
+    if (const DurationNs time = ops.interval(op).length(); time * kNoPass >= longest)
+      shortest = std::min(shortest, time);
+  return shortest;
+}
+
+/// So much of what a kernel takes beyond the shortest one.
+DurationNs moving(DurationNs time, DurationNs least, double share) {
+  const DurationNs beyond = std::max(DurationNs{0}, time - least);
+  return {std::llround(share * static_cast<double>(beyond.ns))};
+}
+
+/// Of the 20 to 28 bytes that an update moves for a parameter, a gradient in 16 bits saves two.
+constexpr double kUpdateLeft = 0.92;
+constexpr double kUnscalingLeft = 0.5;
+
+}  // namespace
+
+void add_loss_scaling(const Predictor& predictor, bool halved, Editor& editor) {
+  // Gradients are read and written once more. The shortest pass of an update moves two or three tensors, a kernel that does
+  // the whole update six.
+  constexpr double kOfPass = 0.7;
   constexpr double kOfWhole = 0.35;
   const DeviceOps& ops = predictor.trace().device_ops;
   const Attribution& attribution = predictor.analysis().attribution;
   const Points& points = predictor.program().graph().points();
   const DurationNs least = shortest_kernel(ops);
+  const double update = halved ? kUpdateLeft : 1;
   std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<DeviceOpId>> updates;
   for (std::uint32_t i = 0; i < ops.size(); ++i)
     if (ops.kind[i] == DeviceOpKind::kKernel && attribution.phase_of[i] == Phase::kUpdate)
       updates[{attribution.op_of[i].value, ops.batch[i]}].push_back(DeviceOpId{i});
   for (const auto& [what, kernels] : updates) {
-    const DeviceOpId first = kernels.front();
-    const DurationNs now = ops.interval(first).length();
-    const auto moving = static_cast<double>(std::max<std::int64_t>(0, (now - least).ns));
-    const double share = kernels.size() > 1 ? kOfFirst : kOfWhole;
-    editor.set_duration(points.task(first), now + least + DurationNs{std::llround(share * moving)},
-                        true);
-    if (const CallId call = ops.call[first.value]; call.valid()) editor.repeat_call(call, 2);
+    const double share =
+        (kernels.size() > 1 ? kOfPass : kOfWhole) * (halved ? kUnscalingLeft : 1.0);
+    const DurationNs unscaling = least + moving(shortest_pass(ops, kernels), least, share);
+    for (DeviceOpId op : kernels) {
+      const DurationNs now = ops.interval(op).length();
+      const DurationNs left = std::min(now, least) + moving(now, least, update);
+      editor.set_duration(points.task(op), op == kernels.front() ? left + unscaling : left, true);
+    }
+    if (const CallId call = ops.call[kernels.front().value]; call.valid())
+      editor.repeat_call(call, 2);
+  }
+}
+
+void halve_gradients(const Predictor& predictor, Editor& editor) {
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  const Attribution& attribution = predictor.analysis().attribution;
+  const DurationNs least = shortest_kernel(ops);
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (ops.kind[i] != DeviceOpKind::kKernel) continue;
+    const bool unscales = scales_losses(trace.strings[ops.name[i]]);
+    if (!unscales && attribution.phase_of[i] != Phase::kUpdate) continue;
+    const DurationNs now = ops.interval(DeviceOpId{i}).length();
+    if (now > least)
+      editor.set_op(DeviceOpId{i},
+                    least + moving(now, least, unscales ? kUnscalingLeft : kUpdateLeft), true);
   }
 }
 

@@ -246,6 +246,30 @@ TEST_CASE(
   CHECK(Predicted(run).step_ns("fuse-chains") == doctest::Approx(done).epsilon(0.02));
 }
 
+TEST_CASE("a message that buckets of 25 MiB would cut is not joined with the small first one") {
+  const Predicted run(with(kText, {{"features", "512"},
+                                   {"heads", "8"},
+                                   {"ranks", "2"},
+                                   {"ranks_per_node", "1"},
+                                   {"bucket_mb", "100"}}));
+  CHECK(run.applies("smaller-buckets"));
+  CHECK_FALSE(run.applies("larger-buckets"));
+}
+
+TEST_CASE(
+    "unscaling gradients takes no longer than the shortest pass of an update over its tensors") {
+  const Switches run = with(kText, {{"gpu", "t4"},
+                                    {"features", "1024"},
+                                    {"heads", "16"},
+                                    {"layers", "2"},
+                                    {"sequence", "16"},
+                                    {"batch", "1"},
+                                    {"optimizer", "lamb"},
+                                    {"precision", "fp32"}});
+  const double done = mean_step_ns(run, {{"precision", "amp-o2"}});
+  CHECK(Predicted(run).step_ns("half-precision") == doctest::Approx(done).epsilon(0.06));
+}
+
 TEST_CASE(
     "of small kernels that wait for memory a larger batch makes only the bytes' time longer") {
   const Switches run =
