@@ -223,6 +223,16 @@ void add_if_full(const Predictor& predictor, Proposal& proposal, DurationNs leas
   proposal.otherwise.back().at_least = least;
 }
 
+double certainty_if_full(const Predictor& predictor, const Scenario& scenario, DurationNs least,
+                         double serves) {
+  const DurationNs gain = predictor.predict(scenario).gain;
+  if (gain.ns <= 0) return serves;
+  Scenario full = scenario;
+  full.at_least = std::max(full.at_least, least);
+  const double certain = std::clamp(ratio(predictor.predict(full).gain, gain), 0.0, 1.0);
+  return std::lerp(serves, 1.0, certain);
+}
+
 bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers) {
   const Trace& trace = points.trace();
   auto process_of = [&](TaskId task) {

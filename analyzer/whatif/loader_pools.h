@@ -42,6 +42,11 @@ DurationNs least_for_storage(const Predictor& predictor, double times_bytes = 1)
 /// Extends the predicted interval to a step of at least `least`: the case that more readers get no more bandwidth.
 void add_if_full(const Predictor& predictor, Proposal& proposal, DurationNs least);
 
+/// Certainty of a proposal with more readers, where the storage serves them with the certainty `serves`: what is gained even in
+/// steps of at least `least`, as if they got no more bandwidth, is certain.
+double certainty_if_full(const Predictor& predictor, const Scenario& scenario, DurationNs least,
+                         double serves);
+
 /// The number of steps of one training thread that begin at or after `since`.
 std::size_t steps_of_a_thread(const Predictor& predictor, TimeNs since = TimeNs::min());
 

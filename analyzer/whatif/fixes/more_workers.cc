@@ -118,8 +118,10 @@ Proposal propose(const Predictor& predictor) {
   proposal.setting = fmt::format("--workers {} --prefetch {}{}", most, ahead,
                                  persistent ? " --worker-reuse on" : "");
   pools.move_into(proposal.scenario);
-  proposal.certainty = certainty;
   proposal.scenario.at_least = least;
+  proposal.certainty = if_full.ns > 0
+                           ? certainty_if_full(predictor, proposal.scenario, if_full, certainty)
+                           : certainty;
   add_if_full(predictor, proposal, if_full);
   return proposal;
 }

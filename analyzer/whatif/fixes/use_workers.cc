@@ -164,9 +164,15 @@ Proposal propose(const Predictor& predictor) {
   // What starting them anew takes, a run without workers does not tell.
   if (predictor.trace().setting("worker_reuse") == "off") proposal.setting += " --worker-reuse on";
   const StorageModel storage = storage_of_run(predictor);
-  if (!storage.limited()) add_if_full(predictor, proposal, work - computed);
+  const DurationNs making = std::accumulate(work_of.begin(), work_of.end(), DurationNs{});
   proposal.certainty =
-      storage.serves(static_cast<double>(crew.workers), ratio(storage.total, work * count));
+      storage.serves(static_cast<double>(crew.workers), ratio(storage.total, making));
+  if (!storage.limited()) {
+    const DurationNs reading = work - computed;
+    proposal.certainty =
+        certainty_if_full(predictor, proposal.scenario, reading, proposal.certainty);
+    add_if_full(predictor, proposal, reading);
+  }
   return proposal;
 }
 

@@ -209,6 +209,21 @@ TEST_CASE("workers for the training thread: making a batch that takes no process
   CHECK(with_workers(100) > 12);
 }
 
+TEST_CASE("workers whose reads are a small part are certain, whatever the storage serves") {
+  // 8 ms of reading and 40 of computing for a batch, beside 10 of a step: of 58 ms at least 48 go.
+  const auto certainty_of = [](const std::string& reading, const std::string& computing) {
+    const TextRun run(
+        "meta cpu_count 32\nthread main\n  steps 40 name=ProfilerStep#% named\n    range batch "
+        "kind=batch\n"
+        "      range read kind=read bytes=1MB\n        host " +
+        reading + "\n      range decode kind=decode\n        host " + computing + "\n" +
+        test::healthy_step() + "    sync stream\n");
+    return Predicted(run, "use-workers").proposal.certainty;
+  };
+  CHECK(certainty_of("8ms", "40ms") > 0.98);
+  CHECK(certainty_of("40ms", "8ms") < 0.8);
+}
+
 TEST_CASE("workers for the training thread are bounded by processors") {
   // 45 ms of making a batch, 10 ms of computing. The training thread waits for two workers, so a third has its processor for most
   // of the step; all three processors compute all the time then.

@@ -48,7 +48,7 @@ TEST_CASE("a finding shows the best fix that can be made, and the ceiling as at 
   TextRun run = input_bound("2", "  collate 14ms\n");
   const Finding& finding = predicted_finding(run, "input-bound");
   REQUIRE(finding.predicted);
-  CHECK(finding.predicted->fix == "decode-offline");
+  CHECK(finding.predicted->fix == "more-workers");
   REQUIRE(finding.at_most);
   CHECK(finding.at_most->fix == "free-input");
   CHECK(finding.at_most->share > finding.predicted->share + 0.01);
@@ -56,10 +56,10 @@ TEST_CASE("a finding shows the best fix that can be made, and the ceiling as at 
   // What could be gained at most stands beside what the fix gains.
   CHECK(finding.basis == FigureBasis::kReplay);
   CHECK(finding.share_of_step >= finding.at_most->share - 1e-6);
-  // 50 ms become 26 without decoding.
+  // 50 ms become 25 with two workers, whose reads take 12 of them even where the storage serves one at a time.
   CHECK(static_cast<double>(finding.predicted->recorded.ns) / 1e6 ==
         doctest::Approx(50).epsilon(0.02));
-  CHECK(static_cast<double>(finding.predicted->step.ns) / 1e6 == doctest::Approx(26).epsilon(0.02));
+  CHECK(static_cast<double>(finding.predicted->step.ns) / 1e6 == doctest::Approx(25).epsilon(0.02));
 }
 
 TEST_CASE("a cause that no known fix mends here keeps its ceiling") {
@@ -76,12 +76,13 @@ TEST_CASE("a ceiling that gains no more than the fix is not named") {
   TextRun run = input_bound("16");
   const Finding& finding = predicted_finding(run, "input-bound");
   REQUIRE(finding.predicted);
-  // More workers gain as much as could be gained, but nothing shows that the storage serves so many readers at once.
+  // More workers gain as much as could be gained. Nothing shows that the storage serves so many readers at once, but one after the
+  // other takes little more than a step.
   const auto more = std::ranges::find(finding.fixes, "more-workers", &PredictedGain::fix);
   REQUIRE(more != finding.fixes.end());
   CHECK(more->certainty < 1);
-  CHECK(finding.predicted->certainty == 1);
-  CHECK(finding.predicted->share >= more->share * more->certainty);
+  CHECK(more->certainty > 0.95);
+  CHECK(finding.predicted->fix == "more-workers");
   CHECK_FALSE(finding.at_most);
 }
 
