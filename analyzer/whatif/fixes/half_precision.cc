@@ -277,8 +277,7 @@ const Fix kHalfThroughout{
     "--precision bf16",
     "Casts disappear. Activation kernels halve and softmax drops to three quarters, unless named "
     "as 16-bit. BF16 needs no loss scaling; without it, unscaling halves. An update moves 8 % "
-    "less. "
-    "Products and gradient exchange stay, but shared parameters travel in 16 bits.",
+    "less. Products and gradient exchange stay, but shared parameters travel in 16 bits.",
     "training quality with 16-bit norms and losses",
     propose_throughout};
 
