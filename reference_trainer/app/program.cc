@@ -236,12 +236,12 @@ void check_device_settings(const Settings& s) {
         "--cuda-graph off.");
 }
 
-/// Says which given switches only a simulated machine has.
+/// Names the given switches that have an effect on a simulated machine only.
 void tell_unused(const EffectiveSettings& settings) {
   for (const char* name : {"gpu", "clock", "jitter", "host_cores"}) {
     const Switch& one = find_switch(name);
     if (settings.origin(one) != "command line") continue;
-    fmt::print(stderr, "headway-train: {}: only --device sim heeds it\n", one.name);
+    fmt::print(stderr, "headway-train: {}: has no effect without --device sim\n", one.name);
   }
 }
 

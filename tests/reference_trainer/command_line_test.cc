@@ -42,10 +42,10 @@ TEST_CASE("a short run ends with its figures, evaluation included") {
   check_contains(outcome, "on 16 images");
 }
 
-TEST_CASE("switches of a simulated machine that another device does not heed are named") {
+TEST_CASE("switches without effect on this device are named") {
   const Outcome outcome = run(kTiny + "--steps 3 --eval off --device host --gpu t4");
   CHECK(outcome.status == 0);
-  check_contains(outcome, "gpu: only --device sim");
+  check_contains(outcome, "gpu: has no effect without --device sim");
   CHECK(outcome.output.find("jitter") == std::string::npos);
 }
 

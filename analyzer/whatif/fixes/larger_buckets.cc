@@ -44,6 +44,13 @@ struct Bucket {
   std::size_t end;
 };
 
+bool has_larger(const std::vector<Transfer>& messages, const BucketSizes& sizes) {
+  constexpr double kMiB = 1 << 20;
+  return std::ranges::any_of(messages, [&](const Transfer& one) {
+    return std::max(one.gradients, one.bytes) > kMiB * sizes.others;
+  });
+}
+
 /// Buckets are measured by gradients as they are; `compressed`: so many times as few bytes travel.
 std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers, double compressed,
                                  const BucketSizes& sizes) {
@@ -247,8 +254,8 @@ Proposal propose(const Predictor& predictor) {
   BucketSizes chosen = kUsual;
   InBuckets best = in_buckets(predictor, all, models, chosen);
   if (!best.proposal.applies) {
-    // A message that buckets of this size would cut stays no whole one in which the small first one could travel.
-    if (kSmallerBuckets.propose(predictor).applies)
+    // Buckets of this size would cut a larger message of several gradients, not join it with the small first one.
+    if (has_larger(all.front(), kAllLarge) && kSmallerBuckets.propose(predictor).applies)
       return not_here("a message is larger than a 25 MiB bucket");
     chosen = kAllLarge;
     best = in_buckets(predictor, all, models, chosen);

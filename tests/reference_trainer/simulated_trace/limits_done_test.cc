@@ -254,6 +254,10 @@ TEST_CASE("a message that buckets of 25 MiB would cut is not joined with the sma
                                    {"bucket_mb", "100"}}));
   CHECK(run.applies("smaller-buckets"));
   CHECK_FALSE(run.applies("larger-buckets"));
+  // Of 11 MiB, which can be cut as well, one of 25 MiB holds both.
+  const Predicted both(with(kText, {{"ranks", "2"}, {"ranks_per_node", "1"}}));
+  CHECK(both.applies("smaller-buckets"));
+  CHECK(both.applies("larger-buckets"));
 }
 
 TEST_CASE(
