@@ -4,21 +4,46 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyzer/evidence/op_graph.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/kernel_rates.h"
 
 namespace headway::analyzer {
 
-double KernelBound::share_left(double faster, double bytes) const {
-  if (!known()) return 1;
-  return std::max(arithmetic_ns / faster, memory_ns * bytes) / std::max(arithmetic_ns, memory_ns);
+double KernelBound::share_left(double faster, double bytes, double now_ns) const {
+  if (!known() || now_ns <= 0) return 1;
+  const double arithmetic = arithmetic_ns / faster;
+  const double memory = memory_ns * bytes;
+  if (arithmetic_ns >= memory_ns) return std::max(1 / faster, std::min(1.0, memory / now_ns));
+  if (arithmetic <= memory) return bytes;
+  const double beyond = std::max(0.0, now_ns - memory_ns);
+  return std::max(bytes, (arithmetic + beyond) / now_ns);
 }
 
-double share_left_of_half(const Predictor& predictor, trace::DeviceOpId kernel,
-                          std::int32_t multiprocessors) {
+double share_with_bytes(const Predictor& predictor, trace::DeviceOpId kernel,
+                        std::int32_t multiprocessors, double times) {
   const std::int64_t blocks = predictor.trace().device_ops.blocks[kernel.value];
-  if (blocks <= 1 || multiprocessors <= 0) return 0.5;
-  return std::clamp(static_cast<double>(multiprocessors) / static_cast<double>(blocks), 0.5, 1.0);
+  if (blocks <= 1 || multiprocessors <= 0) return times;
+  const double rounds = static_cast<double>(blocks) / multiprocessors;
+  return std::max(1.0, times * rounds) / std::max(1.0, rounds);
+}
+
+std::optional<double> single_precision_bytes(const Predictor& predictor,
+                                             trace::DeviceOpId product) {
+  constexpr double kSingle = 4;
+  const trace::Trace& trace = predictor.trace();
+  const Attribution& attribution = predictor.analysis().attribution;
+  const trace::GraphOpId node = attribution.ops[attribution.op_of[product.value].value].graph_op;
+  const auto bytes = static_cast<double>(trace.device_ops.bytes[product.value]);
+  const auto flops = static_cast<double>(trace.device_ops.flops[product.value]);
+  if (!node.valid() || bytes <= 0 || flops <= 0) return std::nullopt;
+  const trace::GraphOp& op = trace.graph_ops[node.value];
+  const auto elements = static_cast<double>(elements_in(op.shape));
+  if (op.flops <= 0 || static_cast<double>(op.output_bytes) < kSingle * elements)
+    return std::nullopt;
+  // The graph has the largest batch, and an op may take several kernels: the kernel's part of the arithmetic is its part of the
+  // bytes.
+  return flops / static_cast<double>(op.flops) * static_cast<double>(op.bytes) / bytes;
 }
 
 bool moves_activations(KernelFamily family) {

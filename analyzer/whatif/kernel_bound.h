@@ -23,20 +23,24 @@ struct KernelBound {
   double memory_ns = 0;
 
   bool known() const { return arithmetic_ns > 0 && memory_ns > 0; }
-  /// The share of its time that is left with so many times the arithmetic's rate and this share of the
-  /// bytes: that of the larger bound, so how near the kernel comes to it does not matter. 1 where the bound
+  /// The share of `now_ns`, its time, that is left with so many times the arithmetic's rate and this share of the bytes. The larger
+  /// bound shortens or lengthens it in proportion, however near the kernel comes to it. Where the other one takes over it takes what
+  /// large kernels reach; arithmetic that takes over does not hide what the kernel takes beyond its memory bound. 1 where the bound
   /// is not known.
-  double share_left(double faster, double bytes) const;
+  double share_left(double faster, double bytes, double now_ns) const;
 };
 
 /// What passes activations through memory. Sums, losses and updates stay in 32 bits.
 bool moves_activations(KernelFamily family);
 
-/// The share of its time that a kernel takes with half the bytes: one that does not fill the device's
-/// multiprocessors twice has blocks that start at once, and half as many of them take as long. A single block has all
-/// the bytes itself.
-double share_left_of_half(const Predictor& predictor, trace::DeviceOpId kernel,
-                          std::int32_t multiprocessors);
+/// What a kernel takes with so many times the bytes (one half, twice), as a share of its time now. More bytes are more blocks, and
+/// blocks that the device's multiprocessors take at once take as long as one. A single block has all the bytes itself.
+double share_with_bytes(const Predictor& predictor, trace::DeviceOpId kernel,
+                        std::int32_t multiprocessors, double times);
+
+/// What a product moves where all that it reads and writes has 32 bits, as a multiple of what it moves now. Empty unless the op graph
+/// counts in 32 bits.
+std::optional<double> single_precision_bytes(const Predictor& predictor, trace::DeviceOpId product);
 
 /// `flops_per_s`: what large products reach on the units on which the kernel runs.
 KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, double flops_per_s);

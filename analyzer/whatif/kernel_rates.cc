@@ -2,6 +2,8 @@
 #include "analyzer/whatif/kernel_rates.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "analyzer/hardware/gpus.h"
@@ -45,31 +47,66 @@ MemoryRates::MemoryRates(const Predictor& predictor)
     std::int64_t kernels = 0;
     KernelFamily family = KernelFamily::kUnknown;
   };
+  /// Sizes to a factor of two that are told apart.
+  constexpr double kSizes = 8;
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
+  auto working = [&](DeviceOpId op) {
+    return std::max(0.0, static_cast<double>((ops.interval(op).length() - least_).ns));
+  };
   std::map<std::pair<DeviceId, StringId>, Sum> by_name;
+  std::map<std::tuple<DeviceId, std::int64_t, StringId>, Sum> by_size;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     const DeviceOpId op{i};
     if (!is_bound_by_memory(op)) continue;
     Sum& sum = by_name[{trace.streams[ops.stream[i].value].device, ops.name[i]}];
     sum.bytes += static_cast<double>(ops.bytes[i]);
-    sum.ns += std::max(0.0, static_cast<double>((ops.interval(op).length() - least_).ns));
+    sum.ns += working(op);
     ++sum.kernels;
     sum.family = predictor.kernels().of(op).family;
+    const std::int64_t size = std::llround(kSizes * std::log2(static_cast<double>(ops.bytes[i])));
+    Sum& sized = by_size[{trace.streams[ops.stream[i].value].device, size, ops.name[i]}];
+    sized.bytes += static_cast<double>(ops.bytes[i]);
+    sized.ns += working(op);
+    ++sized.kernels;
   }
-  // What hardly takes longer than the shortest kernel has a rate that is noise.
+  // What hardly takes longer than the shortest kernel has a rate that is noise; bytes faster than the peak come from a cache.
   constexpr double kTold = 0.5;
   const auto least = static_cast<double>(least_.ns);
+  auto tells = [&](const Sum& sum, DeviceId device) {
+    const double peak = limits_of(trace.devices[device.value], 0).memory_bytes_per_second / 1e9;
+    return sum.ns > kTold * least * static_cast<double>(sum.kernels) &&
+           (peak <= 0 || sum.bytes / sum.ns <= peak);
+  };
   for (const auto& [key, sum] : by_name) {
-    if (sum.ns <= kTold * least * static_cast<double>(sum.kernels)) continue;
+    if (!tells(sum, key.first)) continue;
     const double rate = sum.bytes / sum.ns;
-    const double peak = limits_of(trace.devices[key.first.value], 0).memory_bytes_per_second / 1e9;
-    if (peak > 0 && rate > peak) continue;  // its bytes come from a cache
     double& its = of_family_[{key.first, sum.family}];
     its = std::max(its, rate);
     double& all = of_all_[key.first];
     all = std::max(all, rate);
   }
+  for (const auto& [key, sum] : by_size) {
+    const DeviceId device = std::get<0>(key);
+    if (!tells(sum, device)) continue;
+    const auto kernels = static_cast<double>(sum.kernels);
+    const Fastest mean{sum.bytes / kernels, sum.ns / kernels};
+    std::vector<Fastest>& curve = fastest_[device];
+    while (!curve.empty() && curve.back().ns >= mean.ns) curve.pop_back();
+    curve.push_back(mean);
+  }
+}
+
+double MemoryRates::least_ns(DeviceId device, double bytes) const {
+  const auto found = fastest_.find(device);
+  if (found == fastest_.end() || bytes <= 0) return 0;
+  const std::vector<Fastest>& curve = found->second;
+  const auto above = std::ranges::lower_bound(curve, bytes, {}, &Fastest::bytes);
+  if (above == curve.begin()) return curve.front().ns * bytes / curve.front().bytes;
+  const Fastest& below = *std::prev(above);
+  if (above == curve.end()) return below.ns * bytes / below.bytes;
+  const double part = std::log(bytes / below.bytes) / std::log(above->bytes / below.bytes);
+  return below.ns * std::pow(above->ns / below.ns, part);
 }
 
 bool MemoryRates::is_bound_by_memory(DeviceOpId kernel) const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "analyzer/replay/predictor.h"
 
@@ -32,6 +33,10 @@ class MemoryRates {
   /// not known.
   double share_of_bytes(trace::DeviceOpId kernel, TimePerByte time) const;
 
+  /// What the fastest of the recorded memory-bound kernels take for so many bytes, ns beyond the shortest kernel's: no kernel takes
+  /// less. Between two sizes it grows straight on logarithms, beyond them with the bytes. 0 where the recording has none.
+  double least_ns(trace::DeviceId device, double bytes) const;
+
  private:
   bool is_bound_by_memory(trace::DeviceOpId kernel) const;
 
@@ -39,6 +44,11 @@ class MemoryRates {
   DurationNs least_;
   std::map<std::pair<trace::DeviceId, KernelFamily>, double> of_family_;  ///< bytes a ns
   std::map<trace::DeviceId, double> of_all_;
+  struct Fastest {
+    double bytes = 0;
+    double ns = 0;
+  };
+  std::map<trace::DeviceId, std::vector<Fastest>> fastest_;  ///< both grow
 };
 
 /// Of the peak of its units, what large matrix products reach where nothing was measured; an H200 reaches 788 of

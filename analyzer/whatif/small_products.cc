@@ -52,16 +52,21 @@ SmallProducts::SmallProducts(const Predictor& predictor, std::int32_t multiproce
                              std::function<double(trace::DeviceOpId)> flops_per_s)
     : predictor_(predictor),
       multiprocessors_(multiprocessors),
-      flops_per_s_(std::move(flops_per_s)) {
+      flops_per_s_(std::move(flops_per_s)),
+      least_(shortest_kernel(predictor.trace().device_ops)),
+      memory_(predictor) {
   const trace::DeviceOps& ops = predictor.trace().device_ops;
-  const DurationNs least = shortest_kernel(ops);
   std::map<KernelFamily, std::map<double, Seen>> seen;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     const trace::DeviceOpId op{i};
     if (!is_small(op)) continue;
     any_ = true;
     const double work = work_of_block(op, 1, 1);
-    const auto time = static_cast<double>((ops.interval(op).length() - least).ns);
+    const auto time = static_cast<double>((ops.interval(op).length() - least_).ns);
+    if (const std::optional<Layer> layer = layer_of(op)) {
+      std::int64_t& most = most_blocks_[*layer];
+      most = std::max<std::int64_t>(most, ops.blocks[i]);
+    }
     if (work <= 0 || time <= 0) continue;
     Seen& of_size = seen[predictor.kernels().of(op).family][work];
     of_size.least_work_ns = of_size.most_work_ns = work;
@@ -116,10 +121,47 @@ double SmallProducts::time_at(const Curve& curve, double work_ns, SmallProduct h
   const bool below = work_ns < curve.front().work_ns;
   if (!below && work_ns <= curve.back().work_ns) return within(curve, work_ns);
   const Knot& end = below ? curve.front() : curve.back();
-  const double by_work = held_by == SmallProduct::kLatency      ? 0
-                         : held_by == SmallProduct::kArithmetic ? 1
-                                                                : slope(curve, end);
+  const double guess = held_by == SmallProduct::kLatency      ? 0
+                       : held_by == SmallProduct::kArithmetic ? 1
+                                                              : slope(curve, end);
+  // What large products would take for the work is no latency.
+  const double by_work = std::max(guess, std::min(1.0, end.work_ns / end.time_ns));
   return end.time_ns * std::lerp(1.0, work_ns / end.work_ns, by_work);
+}
+
+std::optional<SmallProducts::Layer> SmallProducts::layer_of(trace::DeviceOpId product) const {
+  const trace::Trace& trace = predictor_.trace();
+  const Attribution& attribution = predictor_.analysis().attribution;
+  const trace::GraphOpId node = attribution.ops[attribution.op_of[product.value].value].graph_op;
+  if (!node.valid()) return std::nullopt;
+  const trace::GraphOp& op = trace.graph_ops[node.value];
+  return Layer{op.process.value, op.forward_op >= 0 ? op.forward_op : op.op};
+}
+
+std::int64_t SmallProducts::most_blocks(trace::DeviceOpId product) const {
+  const std::optional<Layer> layer = layer_of(product);
+  return layer ? most_blocks_.at(*layer) : predictor_.trace().device_ops.blocks[product.value];
+}
+
+std::optional<double> SmallProducts::on_slower_units(trace::DeviceOpId product,
+                                                     const KernelBound& bound, double faster,
+                                                     double time_now, SmallProduct held_by) const {
+  if (faster >= 1) return std::nullopt;
+  const double filled = std::min(1.0, static_cast<double>(most_blocks(product)) / multiprocessors_);
+  const double then = bound.arithmetic_ns / faster / filled;
+  const double now = work_of_block(product, 1, 1);
+  if (then <= now) return std::nullopt;
+  const double hidden = std::max(time_now, then) / time_now;
+  const double added = (time_now + then - now) / time_now;
+  switch (held_by) {
+    case SmallProduct::kLatency:
+      return hidden;
+    case SmallProduct::kArithmetic:
+      return added;
+    case SmallProduct::kEither:
+      break;
+  }
+  return std::midpoint(hidden, added);
 }
 
 std::optional<double> SmallProducts::share_left(trace::DeviceOpId product, double faster,
@@ -127,10 +169,21 @@ std::optional<double> SmallProducts::share_left(trace::DeviceOpId product, doubl
   const KernelBound bound = bound_of(predictor_, product, flops_per_s_(product));
   if (!bound.known()) return std::nullopt;
   const auto curve = curves_.find(predictor_.kernels().of(product).family);
-  if (!is_small(product) || curve == curves_.end()) return bound.share_left(faster, bytes);
+  if (!is_small(product) || curve == curves_.end()) {
+    const trace::DeviceOps& ops = predictor_.trace().device_ops;
+    const auto working = static_cast<double>((ops.interval(product).length() - least_).ns);
+    const trace::DeviceId device =
+        predictor_.trace().streams[ops.stream[product.value].value].device;
+    const double memory =
+        memory_.least_ns(device, bytes * static_cast<double>(ops.bytes[product.value]));
+    const double least = working > 0 ? std::min(bytes > 1 ? bytes : 1.0, memory / working) : 0;
+    return std::max(bound.share_left(faster, bytes, working), least);
+  }
   const double now = work_of_block(product, 1, 1);
   const double then = work_of_block(product, faster, bytes);
-  const double seen = time_at(curve->second, then, held_by) / time_at(curve->second, now, held_by);
+  const double time_now = time_at(curve->second, now, held_by);
+  if (const auto slower = on_slower_units(product, bound, faster, time_now, held_by)) return slower;
+  const double seen = time_at(curve->second, then, held_by) / time_now;
   switch (held_by) {
     case SmallProduct::kLatency:
       return std::midpoint(seen, 1.0);

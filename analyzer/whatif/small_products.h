@@ -5,9 +5,12 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analyzer/replay/predictor.h"
+#include "analyzer/whatif/kernel_bound.h"
+#include "analyzer/whatif/kernel_rates.h"
 
 namespace headway::analyzer {
 
@@ -48,6 +51,15 @@ class SmallProducts {
   bool is_small(trace::DeviceOpId product) const;
   /// What a block's arithmetic or bytes take if it waits for nothing else, the longer of both. 0 where not known.
   double work_of_block(trace::DeviceOpId product, double faster, double bytes) const;
+  using Layer = std::pair<std::uint32_t, std::int64_t>;  ///< process and forward op
+  std::optional<Layer> layer_of(trace::DeviceOpId product) const;
+  /// Of the products of its layer. Its gradients compute as much as its forward pass, and of other units' kernels any may have the
+  /// blocks that one of these has.
+  std::int64_t most_blocks(trace::DeviceOpId product) const;
+  /// The share of its time that it takes where units of so many times the rate are slower, and arithmetic takes over. The recording's
+  /// products tell nothing of those units: their time may hide what the product waits for now, or come on top of it.
+  std::optional<double> on_slower_units(trace::DeviceOpId product, const KernelBound& bound,
+                                        double faster, double time_now, SmallProduct held_by) const;
   /// Nearest at its ends.
   static double within(const Curve& curve, double work_ns);
   /// How the time grows at an end of the curve, from there to twice the work or half of it: 0 not at all, 1 as the work does.
@@ -58,8 +70,11 @@ class SmallProducts {
   const Predictor& predictor_;
   std::int32_t multiprocessors_;
   std::function<double(trace::DeviceOpId)> flops_per_s_;
+  DurationNs least_;  ///< what any kernel takes
+  MemoryRates memory_;
   bool any_ = false;
   std::map<KernelFamily, Curve> curves_;
+  std::map<Layer, std::int64_t> most_blocks_;
 };
 
 }  // namespace headway::analyzer

@@ -60,6 +60,11 @@ CAUSES = {"slow_rank_ms": "0"}
 CAUSES_OF_WORLD = {"pause_every": "0"}
 
 
+def takes_several_causes(switches):
+    """A planted cause is taken away by one change, two of them by two."""
+    return len(set(switches) & (set(CAUSES) | set(CAUSES_OF_WORLD))) > 1
+
+
 def label(change):
     return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in change.items())
 

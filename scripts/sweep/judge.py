@@ -2,7 +2,7 @@
 import os
 import tempfile
 
-from sweep.changes import alters_meaning, label, same, unique
+from sweep.changes import alters_meaning, label, same, takes_several_causes, unique
 from sweep.measure import Crashed, Refused, wait_for_quiet
 
 CLAIM = 0.05   # what counts as claimed, or as gained
@@ -175,8 +175,9 @@ def advice_of(finding, keep_meaning):
 
 
 def regret(case, keep_meaning):
-    """What is lost by following the report's first, or the best of its first three, instead of the best change."""
-    best = max((c for c in case["changes"] if not (keep_meaning and c["meaning"])), key=lambda c: c["gain"], default=None)
+    """What is lost by following the report's first, or the best of its first three, instead of the best single change."""
+    tried = (c for c in case["changes"] if not (keep_meaning and c["meaning"]) and not takes_several_causes(c["switches"]))
+    best = max(tried, key=lambda c: c["gain"], default=None)
     most = max(best["gain"], 0) if best else 0
     followed = [one for one in (advice_of(f, keep_meaning) for f in case["findings"]) if one]
     lost = [most - max((one["gain"] for one in followed[:n]), default=0) for n in (1, 3)]

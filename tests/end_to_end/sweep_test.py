@@ -73,6 +73,8 @@ def test_judgement():
     assert abs(both["top1"] - 0.3) < 1e-9 and both["top3"] == 0 and both["best"] == "b"
     same = regret(case, True)
     assert abs(same["top1"] - 0.05) < 1e-9 and same["best"] == "c"
+    two_causes = {**change("d", 0.9), "switches": ["pause_every", "slow_rank_ms"], "single": False}
+    assert regret({**case, "changes": [*case["changes"], two_causes]}, False)["best"] == "b", "two planted causes are two changes"
     assert len(violations([first, second])) == 1
     assert violations([{**first, "predicted_gain": -0.1}]) and violations([{**first, "share": 1.2}])
     assert not is_false(first)

@@ -54,10 +54,12 @@ class Halving {
     const KernelTraits traits = predictor_.kernels().of(op);
     const bool matrix = is_matrix_work(traits.family);
     const bool half = is_half(traits.precision);
-    if (half && !(matrix && traits.math_unit == MathUnit::kGeneral)) return 1;
+    if (half && matrix && traits.math_unit == MathUnit::kTensor) return in_halves(op, held_by);
+    if (half && !matrix) return 1;
     if (stored_ && !half) return 1;
     const double now = matrix ? rate_of(traits) : limits_.fp32_flops;
-    const double bytes = half ? 1 : share_left_of_half(predictor_, op, limits_.multiprocessors);
+    const double bytes =
+        half ? 1 : share_with_bytes(predictor_, op, limits_.multiprocessors, kBytes);
     // A product that does not fill the device waits for latency, too, of which 16 bits save nothing.
     if (matrix) {
       const double each = half ? 1 : bytes_of_block(bytes, held_by);
@@ -77,6 +79,14 @@ class Halving {
 
  private:
   static constexpr double kBytes = 0.5;
+
+  /// A product in 16 bits may read or write 32 where casts stand between products.
+  double in_halves(DeviceOpId op, SmallProduct held_by) const {
+    const std::optional<double> single = single_precision_bytes(predictor_, op);
+    if (!single) return 1;
+    const double bytes = std::clamp(kBytes * *single, kBytes, 1.0);
+    return std::min(1.0, small_.share_left(op, 1, bytes, held_by).value_or(1));
+  }
 
   /// Half the bytes of a product that does not fill the device are half as many blocks, which save nothing, or as many that move
   /// half as much: its tiles decide.
@@ -263,8 +273,9 @@ const Fix kHalfPrecision{
     "A matrix kernel takes the longer of its arithmetic at the 16-bit matrix rate and half its "
     "bytes, or its time by 0.7 × the ratio of the peaks if the recording has no counts. Activation "
     "kernels halve, softmax drops to three quarters, casts disappear. Gradient exchange stays, but "
-    "shared parameters and stage activations travel in 16 bits. An update moves 8 % less, except "
-    "with PyTorch's autocast. Without BF16, each parameter update gains an unscale kernel.",
+    "shared parameters and stage activations travel in 16 bits. An update of several kernels moves "
+    "8 % less, except with PyTorch's autocast. Without BF16, each parameter update gains an "
+    "unscale kernel.",
     "training quality in 16 bits",
     propose_half};
 
@@ -276,8 +287,9 @@ const Fix kHalfThroughout{
     0.4,
     "--precision bf16",
     "Casts disappear. Activation kernels halve and softmax drops to three quarters, unless named "
-    "as 16-bit. BF16 needs no loss scaling; without it, unscaling halves. An update moves 8 % "
-    "less. Products and gradient exchange stay, but shared parameters travel in 16 bits.",
+    "as 16-bit. BF16 needs no loss scaling; without it, unscaling halves. An update of several "
+    "kernels moves 8 % less. A product moves half of what the op graph counts in 32 bits. Gradient "
+    "exchange stays, but shared parameters travel in 16 bits.",
     "training quality with 16-bit norms and losses",
     propose_throughout};
 

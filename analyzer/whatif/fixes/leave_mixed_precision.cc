@@ -54,8 +54,9 @@ class Widening {
                       (unnamed && !matrix && traits.precision == Precision::kUnknown);
     if (!half) return working;
     if (matrix) return working * times(op, rate_of(traits), held_by);
-    if (traits.family == KernelFamily::kSoftmax) return kSoftmaxBytes * working;
-    return moves_activations(traits.family) ? kBytes * working : working;
+    if (!moves_activations(traits.family)) return working;
+    const double bytes = traits.family == KernelFamily::kSoftmax ? kSoftmaxBytes : kBytes;
+    return working * share_with_bytes(predictor_, op, limits_.multiprocessors, bytes);
   }
 
  private:
@@ -65,14 +66,14 @@ class Widening {
 
   /// By how much a product takes longer. Where its arithmetic is not known it may wait for latency, too, which stays.
   double times(DeviceOpId op, double now, SmallProduct held_by) const {
-    // Twice the bytes are twice the blocks, where multiprocessors are left for them.
-    const std::int64_t blocks = predictor_.trace().device_ops.blocks[op.value];
-    double each = kBytes;
-    if (held_by != SmallProduct::kArithmetic && blocks > 0 && limits_.multiprocessors > 0)
-      each =
-          std::clamp(kBytes * static_cast<double>(blocks) / limits_.multiprocessors, 1.0, kBytes);
+    // Some of what it reads or writes may have 32 bits already, as what follows wants it so.
+    const double bytes =
+        std::clamp(single_precision_bytes(predictor_, op).value_or(kBytes), 1.0, kBytes);
+    const double each = held_by == SmallProduct::kArithmetic
+                            ? bytes
+                            : share_with_bytes(predictor_, op, limits_.multiprocessors, bytes);
     const std::optional<double> left =
-        small_.share_left(op, single_ / now * (kBytes / each), each, held_by);
+        small_.share_left(op, single_ / now * (bytes / each), each, held_by);
     if (left) return std::max(1.0, *left);
     if (held_by == SmallProduct::kLatency) return 1;
     return held_by == SmallProduct::kArithmetic ? now / single_ : std::midpoint(1.0, now / single_);
@@ -155,8 +156,8 @@ const Fix kLeaveMixedPrecision{
     "--precision tf32",
     "Casts and the scaling of the loss disappear, launches included. A 16-bit matrix kernel takes "
     "longer: its arithmetic runs at the 32-bit rate (TF32 where the device has it), and its bytes "
-    "double. 16-bit activation kernels take twice as long, softmax 1.5 times. Update and gradient "
-    "exchange stay.",
+    "double, or become what the op graph counts in 32 bits. 16-bit activation kernels move twice "
+    "the bytes, softmax 1.5 times. Update and gradient exchange stay.",
     "whether activations in 32 bits fit into memory",
     propose};
 

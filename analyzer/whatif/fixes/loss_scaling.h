@@ -14,7 +14,7 @@ bool scales_losses(std::string_view kernel);
 /// unscales it. Of an update of all parameters at once, one in all. `halved`: gradients have 16 bits, as in halve_gradients().
 void add_loss_scaling(const Predictor& predictor, bool halved, Editor& editor);
 
-/// Gradients in 16 bits: an update moves less, and what unscales them half.
+/// Gradients in 16 bits: what unscales them moves half, and an update of several passes less.
 void halve_gradients(const Predictor& predictor, Editor& editor);
 
 /// Drops the kernels that divide gradients by the scale of the loss and look for infinities in them, which FP16 needs for its

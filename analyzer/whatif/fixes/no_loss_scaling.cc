@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -65,9 +67,46 @@ DurationNs moving(DurationNs time, DurationNs least, double share) {
   return {std::llround(share * static_cast<double>(beyond.ns))};
 }
 
-/// Of the 20 to 28 bytes that an update moves for a parameter, a gradient in 16 bits saves two.
-constexpr double kUpdateLeft = 0.92;
+/// What gradients in 16 bits leave of unscaling, and of an update that passes its tensors several times. One that does all in one
+/// pass writes the weights' copy in 16 bits, too, which costs what the gradient saves.
 constexpr double kUnscalingLeft = 0.5;
+constexpr double kPassesLeft = 0.92;
+
+/// When the step began on its thread in which a kernel was launched.
+class StepBegins {
+ public:
+  explicit StepBegins(const Analysis& analysis) {
+    for (const Step& step : analysis.steps.all) begins_[step.thread].push_back(step.host.begin);
+  }
+  TimeNs of(const Trace& trace, DeviceOpId op) const {
+    const CallId call = trace.device_ops.call[op.value];
+    if (!call.valid()) return {};
+    const auto found = begins_.find(trace.calls.thread[call.value]);
+    if (found == begins_.end()) return {};
+    const auto after = std::ranges::upper_bound(found->second, trace.calls.start[call.value]);
+    return after == found->second.begin() ? TimeNs{} : *std::prev(after);
+  }
+
+ private:
+  std::map<ThreadId, std::vector<TimeNs>> begins_;
+};
+
+/// The kernels of each update: by op, batch and step.
+using Updates = std::map<std::tuple<std::uint32_t, std::int64_t, TimeNs>, std::vector<DeviceOpId>>;
+
+Updates updates_of(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  const Attribution& attribution = predictor.analysis().attribution;
+  const StepBegins begins(predictor.analysis());
+  Updates updates;
+  for (std::uint32_t i = 0; i < ops.size(); ++i)
+    if (ops.kind[i] == DeviceOpKind::kKernel && attribution.phase_of[i] == Phase::kUpdate &&
+        !scales_losses(trace.strings[ops.name[i]]))
+      updates[{attribution.op_of[i].value, ops.batch[i], begins.of(trace, DeviceOpId{i})}]
+          .push_back(DeviceOpId{i});
+  return updates;
+}
 
 }  // namespace
 
@@ -77,17 +116,12 @@ void add_loss_scaling(const Predictor& predictor, bool halved, Editor& editor) {
   constexpr double kOfPass = 0.7;
   constexpr double kOfWhole = 0.35;
   const DeviceOps& ops = predictor.trace().device_ops;
-  const Attribution& attribution = predictor.analysis().attribution;
   const Points& points = predictor.program().graph().points();
   const DurationNs least = shortest_kernel(ops);
-  const double update = halved ? kUpdateLeft : 1;
-  std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<DeviceOpId>> updates;
-  for (std::uint32_t i = 0; i < ops.size(); ++i)
-    if (ops.kind[i] == DeviceOpKind::kKernel && attribution.phase_of[i] == Phase::kUpdate)
-      updates[{attribution.op_of[i].value, ops.batch[i]}].push_back(DeviceOpId{i});
-  for (const auto& [what, kernels] : updates) {
-    const double share =
-        (kernels.size() > 1 ? kOfPass : kOfWhole) * (halved ? kUnscalingLeft : 1.0);
+  for (const auto& [what, kernels] : updates_of(predictor)) {
+    const bool passes = kernels.size() > 1;
+    const double update = halved && passes ? kPassesLeft : 1;
+    const double share = (passes ? kOfPass : kOfWhole) * (halved ? kUnscalingLeft : 1.0);
     const DurationNs unscaling = least + moving(shortest_pass(ops, kernels), least, share);
     for (DeviceOpId op : kernels) {
       const DurationNs now = ops.interval(op).length();
@@ -102,17 +136,17 @@ void add_loss_scaling(const Predictor& predictor, bool halved, Editor& editor) {
 void halve_gradients(const Predictor& predictor, Editor& editor) {
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
-  const Attribution& attribution = predictor.analysis().attribution;
   const DurationNs least = shortest_kernel(ops);
-  for (std::uint32_t i = 0; i < ops.size(); ++i) {
-    if (ops.kind[i] != DeviceOpKind::kKernel) continue;
-    const bool unscales = scales_losses(trace.strings[ops.name[i]]);
-    if (!unscales && attribution.phase_of[i] != Phase::kUpdate) continue;
-    const DurationNs now = ops.interval(DeviceOpId{i}).length();
-    if (now > least)
-      editor.set_op(DeviceOpId{i},
-                    least + moving(now, least, unscales ? kUnscalingLeft : kUpdateLeft), true);
-  }
+  auto shorten = [&](DeviceOpId op, double left) {
+    const DurationNs now = ops.interval(op).length();
+    if (now > least) editor.set_op(op, least + moving(now, least, left), true);
+  };
+  for (std::uint32_t i = 0; i < ops.size(); ++i)
+    if (ops.kind[i] == DeviceOpKind::kKernel && scales_losses(trace.strings[ops.name[i]]))
+      shorten(DeviceOpId{i}, kUnscalingLeft);
+  for (const auto& [what, kernels] : updates_of(predictor))
+    if (kernels.size() > 1)
+      for (DeviceOpId op : kernels) shorten(op, kPassesLeft);
 }
 
 std::int64_t drop_loss_scaling(const Trace& trace, Editor& editor) {

@@ -41,9 +41,9 @@ Proposal propose(const Predictor& predictor) {
     ++kernels;
     const double share = share_of_aligned_rate(access(op));
     const KernelBound bound = bound_of(predictor, op, rates.of(op) * 1e9 * share);
-    const double left = bound.known() ? bound.share_left(1 / share, 1) : share;
-    editor.set_op(
-        op, least + DurationNs{std::llround(left * static_cast<double>((now - least).ns))}, true);
+    const auto working = static_cast<double>((now - least).ns);
+    const double left = bound.known() ? bound.share_left(1 / share, 1, working) : share;
+    editor.set_op(op, least + DurationNs{std::llround(left * working)}, true);
   }
   if (kernels == 0)
     return not_here(told ? "matrix products already load 16 bytes at once"

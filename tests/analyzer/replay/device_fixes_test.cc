@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 
 #include "analyzer/whatif/fix.h"
@@ -126,6 +127,26 @@ TEST_CASE(
   CHECK(share(2'000'000, TimePerByte::kBest) == doctest::Approx(0.2).epsilon(0.01));
   CHECK(share(2'000'000, TimePerByte::kLikely) == doctest::Approx((0.2 + 0.5) / 2).epsilon(0.01));
   CHECK(share(8'000'000, TimePerByte::kLikely) == doctest::Approx((0.4 + 1) / 2).epsilon(0.01));
+  // No kernel takes less than these do for as many bytes.
+  const trace::DeviceId device{0};
+  CHECK(rates.least_ns(device, 4e6) == doctest::Approx(std::sqrt(2.0) * 10'000).epsilon(0.01));
+  CHECK(rates.least_ns(device, 200e6) == doctest::Approx(200'000).epsilon(0.01));
+}
+
+TEST_CASE("an update in one pass writes weights in 16 bits, one of several passes reads less") {
+  auto predicted_us = [](const std::string& update) {
+    const TextRun run(
+        "device cuda \"NVIDIA A100-SXM4-40GB\" sms=108 cc=8.0 memory=40GB bandwidth=1555GB/s\n"
+        "thread main\n  steps 20\n    launch ampere_sgemm_128x128_tn 1ms math=general blocks=1000 "
+        "flops=10G bytes=10MB\n    launch tiny 1us blocks=1\n" +
+        update + "    sync stream\n");
+    return Predicted(run, "half-precision").step_us();
+  };
+  const std::string pass = "    launch adam 101us blocks=320 phase=update\n";
+  const std::string passes = "    launch adam 51us blocks=320 phase=update\n";
+  CHECK(predicted_us(pass) - predicted_us("    launch adam 1us blocks=1 phase=update\n") ==
+        doctest::Approx(100).epsilon(0.01));
+  CHECK(predicted_us(pass) - predicted_us(passes + passes) == doctest::Approx(7).epsilon(0.1));
 }
 
 TEST_CASE("what the host computed from device data takes a kernel on the device") {

@@ -47,7 +47,8 @@ double share_left(const TextRun& run, double bytes, SmallProduct held_by) {
 
 TEST_CASE("small products: of one size, half the bytes may save nothing or half") {
   const TextRun run = products({{9, 200}});
-  CHECK(share_left(run, 0.5, SmallProduct::kLatency) == doctest::Approx(1));
+  // But for what the bytes take at the rate of large kernels, 0.3 of the 8 µs.
+  CHECK(share_left(run, 0.5, SmallProduct::kLatency) == doctest::Approx(0.983).epsilon(0.002));
   CHECK(share_left(run, 0.5, SmallProduct::kArithmetic) == doctest::Approx(0.5));
   const double likely = share_left(run, 0.5, SmallProduct::kEither);
   CHECK(likely > 0.6);
@@ -57,7 +58,8 @@ TEST_CASE("small products: of one size, half the bytes may save nothing or half"
 TEST_CASE("small products: where sizes from one to four take one time, all wait for latency") {
   const TextRun run = products({{9, 400}, {9, 100}, {9, 200}});
   CHECK(share_left(run, 0.5, SmallProduct::kEither) == doctest::Approx(1));
-  CHECK(share_left(run, 2, SmallProduct::kEither) == doctest::Approx(1));
+  // Beyond the largest, what more bytes take at least.
+  CHECK(share_left(run, 2, SmallProduct::kEither) == doctest::Approx(1.14).epsilon(0.01));
   // Nobody saw that much, so it may be otherwise.
   CHECK(share_left(run, 2, SmallProduct::kArithmetic) > 1.5);
 }
@@ -66,6 +68,33 @@ TEST_CASE("small products: where the time grows as the work does, half the work 
   const TextRun run = products({{17, 400}, {5, 100}, {9, 200}});  // 1 µs of each takes any kernel
   CHECK(share_left(run, 0.5, SmallProduct::kEither) == doctest::Approx(0.5).epsilon(0.02));
   CHECK(share_left(run, 2, SmallProduct::kEither) == doctest::Approx(2).epsilon(0.02));
+}
+
+TEST_CASE("small products: on slower units arithmetic hides latency, or comes on top of it") {
+  // Ten blocks compute for 5.4 µs of the 8 that go beyond the shortest kernel.
+  const TextRun run(
+      "device cuda \"NVIDIA A100-SXM4-40GB\" sms=108 cc=8.0 memory=40GB bandwidth=1555GB/s\n"
+      "thread main\n  steps 20\n    repeat 3\n      launch ampere_fp16_s16816gemm_fp16_64x64_tn "
+      "9us call=4us math=tensor blocks=10 flops=100M bytes=200KB\n"
+      "      launch tiny 1us blocks=1\n    sync stream\n");
+  const Predictor predictor(run.trace, run.analysis);
+  const SmallProducts small(predictor, kMultiprocessors,
+                            [](trace::DeviceOpId) { return kFlopsPerS; });
+  auto left = [&](SmallProduct held_by) {
+    return small.share_left(trace::DeviceOpId{0}, 0.1, 1, held_by).value_or(0);
+  };
+  CHECK(left(SmallProduct::kLatency) == doctest::Approx(54.0 / 8));
+  CHECK(left(SmallProduct::kArithmetic) == doctest::Approx((8 + 54 - 5.4) / 8));
+  CHECK(left(SmallProduct::kEither) == doctest::Approx((54 + 56.6) / 16));
+}
+
+TEST_CASE("a bound that takes over is that of large kernels, however far the other one was") {
+  const KernelBound arithmetic{10, 5};
+  CHECK(arithmetic.share_left(4, 0.5, 20) == doctest::Approx(0.25));
+  CHECK(arithmetic.share_left(16, 0.5, 20) == doctest::Approx(0.125));
+  const KernelBound memory{2, 5};
+  CHECK(memory.share_left(4, 0.5, 10) == doctest::Approx(0.5));
+  CHECK(memory.share_left(0.125, 2, 10) == doctest::Approx(2.1));
 }
 
 TEST_CASE("small products: the bound of a product without counts is not known") {
