@@ -36,6 +36,7 @@ struct DeviceDelays {
 struct Calibration {
   std::vector<DeviceDelays> devices;  ///< by DeviceId
   Delay batch;                        ///< from a batch being made to the wait for it ending
+  Delay ready_batch;  ///< the wait for one that has arrived: it is received and mapped
   std::vector<DurationNs>
       base_of_name;  ///< by call name: median duration of calls that did not wait
   /// What a blocking call costs on its own when none of its name ever returned at once.

@@ -101,21 +101,45 @@ void find_base_of_names(const Points& points, std::span<const NewEdge> edges,
   }
 }
 
-/// Calibrates the wake-up delay ρ and the batch hand-over from edges that kept their task waiting. A batch that was
-/// ready is not waited for; the time to receive and map it is the minimum of a hand-over.
+/// A batch that was ready when it was asked for.
+struct Ready {
+  DurationNs since;  ///< it was made
+  DurationNs taken;
+};
+
+/// The time to receive and map a batch that was ready is the minimum of a hand-over. What was made just before may still be on
+/// its way, so of batches that have arrived others tell.
+void calibrate_ready_batches(const std::vector<Ready>& ready, std::optional<DurationNs> assumed,
+                             Calibration& calibration) {
+  std::vector<std::int64_t> all;
+  std::vector<std::int64_t> arrived;
+  for (const Ready& one : ready) {
+    all.push_back(one.taken.ns);
+    if (one.since >= calibration.batch.p50) arrived.push_back(one.taken.ns);
+  }
+  const Delay taken = delay_of(all, Delay{});
+  if (taken.samples > 0 && taken.p50 > calibration.batch.p50) calibration.batch = taken;
+  Delay otherwise = calibration.batch;
+  if (assumed && *assumed < otherwise.p50)
+    otherwise = {*assumed, *assumed, *assumed, 0, 0, FactOrigin::kDefault, "default"};
+  calibration.ready_batch = delay_of(arrived, otherwise);
+}
+
+/// Calibrates the wake-up delay ρ and the batch hand-over from edges that kept their task waiting.
 void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
-                     const MachineFacts& machine, Calibration& calibration) {
+                     const MachineFacts& machine, std::optional<DurationNs> ready_batch,
+                     Calibration& calibration) {
   const Trace& trace = points.trace();
   std::vector<std::vector<std::int64_t>> sync(trace.devices.size());
   std::vector<std::vector<std::int64_t>> free(trace.devices.size());
   std::vector<std::int64_t> batch;
-  std::vector<std::int64_t> ready;
+  std::vector<Ready> ready;
   for (const NewEdge& edge : edges) {
     if (edge.kind != EdgeKind::kHostSync && edge.kind != EdgeKind::kBatch) continue;
     TimeNs released = points.time(edge.from);
     const Interval waits = points.interval(task_of(edge.to));
     if (released <= waits.begin) {
-      if (edge.kind == EdgeKind::kBatch) ready.push_back(waits.length().ns);
+      if (edge.kind == EdgeKind::kBatch) ready.push_back({waits.begin - released, waits.length()});
       continue;
     }
     std::int64_t delay = (points.time(edge.to) - released).ns;
@@ -140,14 +164,14 @@ void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
   }
   calibration.batch =
       delay_of(batch, delay_of(machine.of_host(trace, MachineFigure::kWakeUp), kBatch));
-  const Delay taken = delay_of(ready, Delay{});
-  if (taken.samples > 0 && taken.p50 > calibration.batch.p50) calibration.batch = taken;
+  calibrate_ready_batches(ready, ready_batch, calibration);
   calibration.blocking_call = delay_of(idle_sync, kBlockingCallBase);
 }
 
 }  // namespace
 
-DependencyGraph::DependencyGraph(const Trace& trace, const MachineFacts& machine)
+DependencyGraph::DependencyGraph(const Trace& trace, const MachineFacts& machine,
+                                 std::optional<DurationNs> ready_batch)
     : points_(trace, {}, {}), calibration_(calibrate_device_delays(trace, machine)) {
   std::int64_t unmatched = 0;
   std::vector<Rendezvous> groups = find_rendezvous(trace, unmatched);
@@ -181,7 +205,7 @@ DependencyGraph::DependencyGraph(const Trace& trace, const MachineFacts& machine
   sink.contradicted[static_cast<std::size_t>(EdgeKind::kTransfer)] += unmatched;
   for (std::size_t k = 0; k < kEdgeKindCount; ++k) counts_[k].contradicted = sink.contradicted[k];
   order_ = merge_runs(points_, runs);
-  calibrate_waits(points_, sink.edges, machine, calibration_);
+  calibrate_waits(points_, sink.edges, machine, ready_batch, calibration_);
   find_base_of_names(points_, sink.edges, calibration_);
   build_edges(std::move(sink.edges));
 }
@@ -217,7 +241,8 @@ DurationNs DependencyGraph::base(TaskId task) const {
     const bool was_there = std::ranges::any_of(edges_to(end_of(task)), [&](const Edge& edge) {
       return edge.kind == EdgeKind::kBatch && points_.time(edge.from) <= interval.begin;
     });
-    return was_there ? recorded : std::min(recorded, calibration_.batch.p50);
+    return was_there ? recorded
+                     : std::min({recorded, calibration_.batch.p50, calibration_.ready_batch.p50});
   }
   return {0};  // a collective: the edge from the rendezvous carries its transfer time
 }

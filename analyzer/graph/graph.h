@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,8 +35,9 @@ struct EdgeCount {
 /// after construction; keeps a reference to the trace.
 class DependencyGraph {
  public:
-  /// `machine`: for the delays that the trace shows too seldom.
-  explicit DependencyGraph(const trace::Trace& trace, const MachineFacts& machine = {});
+  /// `machine` and `ready_batch`, what it takes to receive one that is there: for the delays that the trace shows too seldom.
+  explicit DependencyGraph(const trace::Trace& trace, const MachineFacts& machine = {},
+                           std::optional<DurationNs> ready_batch = {});
 
   const trace::Trace& trace() const { return points_.trace(); }
   const Points& points() const { return points_; }

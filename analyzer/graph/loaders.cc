@@ -2,10 +2,12 @@
 #include "analyzer/graph/loaders.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +51,18 @@ std::size_t depth_of(const Points& points, const Loader& loader) {
     depth = std::max(depth, made + 1 - std::min(taken, made));
   }
   return depth;
+}
+
+/// PyTorch asks for as many batches ahead as its loader was told, also where workers are too slow to have them made. 0: not known.
+std::size_t declared_depth(const Trace& trace) {
+  const std::string_view loader = trace.setting("DataLoader");
+  auto value_of = [&](std::string_view key) {
+    std::size_t value = 0;
+    if (const std::size_t at = loader.find(key); at != std::string_view::npos)
+      std::from_chars(loader.data() + at + key.size(), loader.data() + loader.size(), value);
+    return std::min<std::size_t>(value, 1024);
+  };
+  return value_of("num_workers=") * value_of("prefetch_factor=");
 }
 
 void sort_batches(const Points& points, Loader& loader) {
@@ -160,6 +174,8 @@ std::vector<Loader> find_loaders(const Points& points) {
       ++loader.made_before;
     }
     loader.depth = depth_of(points, loader);
+    if (loader.outer_waits.empty() && !loader.made.empty())
+      loader.depth = std::max(loader.depth, declared_depth(trace));
   }
   return loaders;
 }

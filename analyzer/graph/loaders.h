@@ -21,7 +21,8 @@ struct Loader {
   std::vector<BatchTask> waited;  ///< waiting for a batch, by end
   /// Batches made before the recording, or its analysed part, began. The first waits are for them.
   std::size_t made_before = 0;
-  std::size_t depth = 0;  ///< prefetch depth: the most batches in work or waiting at once
+  std::size_t depth =
+      0;  ///< prefetch depth: as declared, or the most batches in work or waiting at once
   /// Loader for evaluations only: the waits of the surrounding training loop, by end.
   std::vector<BatchTask> outer_waits;
 };

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "analyzer/evidence/hand_over.h"
 #include "analyzer/evidence/outlier_limit.h"
 #include "analyzer/replay/replayer.h"
 #include "common/block_bootstrap.h"
@@ -57,7 +58,7 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
       kernels_(trace),
       names_(trace),
       facts_(trace, names_, analysis.attribution, analysis.steps),
-      graph_(trace, machine_),
+      graph_(trace, machine_, ready_hand_over(trace, analysis.program)),
       parts_(facts_),
       program_(graph_, parts_),
       processors_(program_, parts_.all(), analysis),

@@ -2,9 +2,11 @@
 #include "analyzer/whatif/kernel_rates.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <unordered_map>
 
 #include "analyzer/hardware/gpus.h"
 #include "analyzer/whatif/editor.h"
@@ -30,6 +32,14 @@ MachineFigure product_figure(MathUnit unit, Precision precision) {
   }
 }
 
+std::uint64_t size_key(DeviceId device, StringId name, std::uint64_t bytes) {
+  constexpr int kBits = 4;  // the leading one and three more: eighths
+  const int width = std::bit_width(bytes);
+  const std::uint64_t leading = width > kBits ? bytes >> (width - kBits) : bytes;
+  const std::uint64_t size = (static_cast<std::uint64_t>(width) << kBits) | leading;
+  return (static_cast<std::uint64_t>(device.value) << 48) | (size << 32) | name.value;
+}
+
 }  // namespace
 
 double memory_bytes_per_ns(const Predictor& predictor, DeviceId id) {
@@ -46,26 +56,26 @@ MemoryRates::MemoryRates(const Predictor& predictor)
     double ns = 0;
     std::int64_t kernels = 0;
     KernelFamily family = KernelFamily::kUnknown;
+    DeviceId device;
   };
-  /// Sizes to a factor of two that are told apart.
-  constexpr double kSizes = 8;
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
   auto working = [&](DeviceOpId op) {
     return std::max(0.0, static_cast<double>((ops.interval(op).length() - least_).ns));
   };
   std::map<std::pair<DeviceId, StringId>, Sum> by_name;
-  std::map<std::tuple<DeviceId, std::int64_t, StringId>, Sum> by_size;
+  std::unordered_map<std::uint64_t, Sum> by_size;  // of a name, by device and eighths of a size
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     const DeviceOpId op{i};
     if (!is_bound_by_memory(op)) continue;
-    Sum& sum = by_name[{trace.streams[ops.stream[i].value].device, ops.name[i]}];
+    const DeviceId device = trace.streams[ops.stream[i].value].device;
+    Sum& sum = by_name[{device, ops.name[i]}];
     sum.bytes += static_cast<double>(ops.bytes[i]);
     sum.ns += working(op);
     ++sum.kernels;
     sum.family = predictor.kernels().of(op).family;
-    const std::int64_t size = std::llround(kSizes * std::log2(static_cast<double>(ops.bytes[i])));
-    Sum& sized = by_size[{trace.streams[ops.stream[i].value].device, size, ops.name[i]}];
+    Sum& sized = by_size[size_key(device, ops.name[i], static_cast<std::uint64_t>(ops.bytes[i]))];
+    sized.device = device;
     sized.bytes += static_cast<double>(ops.bytes[i]);
     sized.ns += working(op);
     ++sized.kernels;
@@ -86,14 +96,19 @@ MemoryRates::MemoryRates(const Predictor& predictor)
     double& all = of_all_[key.first];
     all = std::max(all, rate);
   }
+  std::map<DeviceId, std::vector<Fastest>> means;
   for (const auto& [key, sum] : by_size) {
-    const DeviceId device = std::get<0>(key);
-    if (!tells(sum, device)) continue;
     const auto kernels = static_cast<double>(sum.kernels);
-    const Fastest mean{sum.bytes / kernels, sum.ns / kernels};
+    if (tells(sum, sum.device))
+      means[sum.device].push_back({sum.bytes / kernels, sum.ns / kernels});
+  }
+  for (auto& [device, its] : means) {
+    std::ranges::sort(its, {}, [](const Fastest& mean) { return std::pair(mean.bytes, mean.ns); });
     std::vector<Fastest>& curve = fastest_[device];
-    while (!curve.empty() && curve.back().ns >= mean.ns) curve.pop_back();
-    curve.push_back(mean);
+    for (const Fastest& mean : its) {
+      while (!curve.empty() && curve.back().ns >= mean.ns) curve.pop_back();
+      if (curve.empty() || curve.back().bytes < mean.bytes) curve.push_back(mean);
+    }
   }
 }
 

@@ -80,8 +80,9 @@ class Gains:
         itself = [] if self.tools.simulated else [self.program.values]
         costs = self.tools.step_costs_ns([*itself, *({**self.program.values, **change} for change in changes), *itself], self.repeat)
         if itself:
-            self.step, again = costs[0], costs[-1]
-            self.unchanged = 1 - again / self.step
+            first, again = costs[0], costs[-1]
+            self.step = (first + again) / 2
+            self.unchanged = 1 - again / first
             costs = costs[1:-1]
         for change, cost in zip(changes, costs):
             work = int(change.get("batch", self.program.now["batch"])) / int(self.program.now["batch"])

@@ -34,6 +34,20 @@ bool start_anew(const Predictor& predictor) {
   return told && kPersistentWorkers.propose(predictor).applies;
 }
 
+/// More workers than processors are left beside the training thread keep it from them when it takes a batch, too: that takes no less
+/// than it did, though batches are there.
+void take_as_recorded(const Predictor& predictor, Editor& editor) {
+  const DependencyGraph& graph = predictor.program().graph();
+  const Points& points = graph.points();
+  for (const Loader& loader : find_loaders(points))
+    for (const BatchTask& wait : loader.waited)
+      if (graph.is_waiting(wait.task)) {
+        const DurationNs usual = graph.calibration().batch.p50;
+        const DurationNs least = std::min(points.interval(wait.task).length(), usual);
+        if (least > graph.base(wait.task)) editor.set_duration(wait.task, least, true);
+      }
+}
+
 Proposal propose(const Predictor& predictor) {
   const Points& points = predictor.program().graph().points();
   const Proposal free = kFreeInput.propose(predictor);
@@ -111,6 +125,8 @@ Proposal propose(const Predictor& predictor) {
                                                 : "already make batches at the required rate"));
   }
   if (persistent) drop_restarts(predictor, editor);
+  if (static_cast<std::int64_t>(most) >= processor_count(predictor.trace()))
+    take_as_recorded(predictor, editor);
   Proposal proposal{true,
                     fmt::format("{} workers{} make batches instead of {}, with {} prefetched", most,
                                 persistent ? " that stay alive" : "", before, ahead),

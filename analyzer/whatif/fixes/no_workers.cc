@@ -7,7 +7,7 @@
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
-#include "analyzer/whatif/hand_over.h"
+#include "analyzer/evidence/hand_over.h"
 #include "analyzer/whatif/loader_pools.h"
 #include "common/format.h"
 

@@ -11,7 +11,7 @@
 #include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
-#include "analyzer/whatif/hand_over.h"
+#include "analyzer/evidence/hand_over.h"
 #include "common/format.h"
 #include "common/statistics.h"
 

@@ -17,7 +17,7 @@
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
-#include "analyzer/whatif/hand_over.h"
+#include "analyzer/evidence/hand_over.h"
 #include "analyzer/whatif/host_time.h"
 #include "analyzer/whatif/loader_pools.h"
 

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "analyzer/graph/loaders.h"
 #include "tests/analyzer/graph/graph_trace.h"
 
 namespace headway::analyzer {
@@ -427,6 +428,46 @@ TEST_CASE("taking a batch that was made before takes the thread's time: no wait 
   CHECK(hand_over(40, 900'000).origin == FactOrigin::kRecording);
   CHECK(hand_over(10, 900'000).p50.ns == 20'000);  // too few to tell
   CHECK(hand_over(40, 500).p50.ns == 20'000);      // a thread that has to wait wakes no faster
+}
+
+TEST_CASE("a batch that arrives in time is received only, whatever one takes that is waited for") {
+  // A worker that is too slow: each batch arrives 1.5 ms after it was made. Of those that were there `ready` took 0.4 ms.
+  auto base_of_wait = [](std::int64_t ready, std::optional<DurationNs> assumed) {
+    GraphTrace t;
+    ProcessId p = t.process();
+    ThreadId host = t.thread(p);
+    ThreadId loader = t.thread(p, "loader");
+    constexpr std::int64_t kWaited = 40;
+    for (std::int64_t n = 0; n < kWaited + ready; ++n) {
+      const std::int64_t made = 10'000'000 * (n + 1);
+      const std::int64_t asked = made + (n < kWaited ? -2'000'000 : 3'000'000);
+      t.range(loader, "batch", made - 6'000'000, made, {.kind = RangeKind::kBatch, .batch = n});
+      t.range(host, "wait", asked, n < kWaited ? made + 1'500'000 : asked + 400'000,
+              {.kind = RangeKind::kInputWait, .batch = n});
+    }
+    const DependencyGraph graph(t.finish(), MachineFacts(), assumed);
+    return graph.base(find_loaders(graph.points()).front().waited.front().task).ns;
+  };
+  CHECK(base_of_wait(0, {}) == 1'500'000);
+  CHECK(base_of_wait(0, DurationNs{600'000}) == 600'000);
+  CHECK(base_of_wait(0, DurationNs{9'000'000}) == 1'500'000);
+  CHECK(base_of_wait(40, DurationNs{600'000}) == 400'000);
+}
+
+TEST_CASE("a PyTorch loader runs as far ahead as it was told, though its worker never did") {
+  GraphTrace t;
+  ProcessId p = t.process();
+  ThreadId host = t.thread(p);
+  ThreadId loader = t.thread(p, "loader");
+  for (std::int64_t n = 0; n < 10; ++n) {
+    const std::int64_t made = 10'000 * (n + 1);
+    t.range(loader, "batch", made - 9'000, made, {.kind = RangeKind::kBatch, .batch = n});
+    t.range(host, "wait", made - 5'000, made + 100, {.kind = RangeKind::kInputWait, .batch = n});
+  }
+  Trace trace = t.finish();
+  CHECK(find_loaders(DependencyGraph(trace).points()).front().depth == 1);
+  trace.settings.emplace_back("DataLoader", "num_workers=1 batch_size=4 prefetch_factor=4");
+  CHECK(find_loaders(DependencyGraph(trace).points()).front().depth == 4);
 }
 
 TEST_CASE("a loader that waits for room begins when a batch was taken") {

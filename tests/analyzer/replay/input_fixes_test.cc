@@ -146,8 +146,8 @@ TEST_CASE("workers for the training thread: the step is that of a run that has t
   CHECK(predicted.proposal.setting == "--workers 1");
   const TextRun without("thread main\n  steps 40 name=ProfilerStep#% named\n" +
                         test::healthy_step() + "    sync stream\n");
-  // Taking a batch of two tensors from a worker of PyTorch costs 500 us, or three times as much.
-  CHECK(predicted.step_us() == doctest::Approx(recorded_us(without) + 500).epsilon(0.005));
+  // Taking a batch of two tensors from a worker of PyTorch costs 700 us, or three times as much.
+  CHECK(predicted.step_us() == doctest::Approx(recorded_us(without) + 700).epsilon(0.005));
   CHECK(predicted.proposal.otherwise.size() == 1);
 }
 
@@ -178,8 +178,8 @@ TEST_CASE(
       test::healthy_step() + "    sync stream\n");
   const Predicted predicted(full, "use-workers");
   REQUIRE(predicted.proposal.applies);
-  // 1 ms and 0.45 ms for each of two tensors, since who is woken waits for a processor.
-  CHECK(predicted.step_us() == doctest::Approx(recorded_us(full) + 1'900).epsilon(0.005));
+  // 1.2 ms and 0.45 ms for each of two tensors, since who is woken waits for a processor.
+  CHECK(predicted.step_us() == doctest::Approx(recorded_us(full) + 2'100).epsilon(0.005));
 }
 
 TEST_CASE("workers for the training thread: making a batch that takes no processor needs none") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "analyzer/evidence/rule.h"
 #include "common/time.h"
 
@@ -10,6 +12,9 @@ namespace headway::analyzer {
 /// and for each tensor a connection that its memory is mapped through. `busy`: how far processors are always wanted, 0 to 1.
 /// Measured with batches that were ready (docs/design/0053-what-fresh-seeds-showed.md).
 DurationNs hand_over(const RuleContext& context, double busy);
+
+/// The same on idle processors, of a batch that is there when it is asked for. None outside of PyTorch.
+std::optional<DurationNs> ready_hand_over(const trace::Trace& trace, const ProgramFacts& program);
 
 /// How far all processors are always wanted, 0 to 1, so that who is woken waits for one.
 double processors_wanted(const RuleContext& context);

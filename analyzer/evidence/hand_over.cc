@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "analyzer/whatif/hand_over.h"
+#include "analyzer/evidence/hand_over.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +10,11 @@
 namespace headway::analyzer {
 namespace {
 
-constexpr double kHandOverNs = 200e3;
-constexpr double kHandOverBusyNs = 1000e3;
-constexpr double kTensorNs = 150e3;
+constexpr double kHandOverNs = 300e3;
+constexpr double kHandOverBusyNs = 1200e3;
+constexpr double kTensorNs = 200e3;
 constexpr double kTensorBusyNs = 450e3;
-constexpr DurationNs kBeside{300'000};
+constexpr DurationNs kBeside{450'000};
 
 /// How likely all processors are busy at once in a step that is so much shorter; 0 where the machine was not sampled.
 double all_busy(const RuleContext& context, double shorter) {
@@ -30,6 +30,12 @@ DurationNs hand_over(const RuleContext& context, double busy) {
   const auto tensors = static_cast<double>(tensors_of_batch(context.trace));
   return {std::llround(std::lerp(kHandOverNs, kHandOverBusyNs, busy) +
                        tensors * std::lerp(kTensorNs, kTensorBusyNs, busy))};
+}
+
+std::optional<DurationNs> ready_hand_over(const trace::Trace& trace, const ProgramFacts& program) {
+  if (!program.uses(Framework::kPyTorch)) return std::nullopt;
+  const auto tensors = static_cast<double>(tensors_of_batch(trace));
+  return DurationNs{std::llround(kHandOverNs + tensors * kTensorNs)};
 }
 
 double processors_wanted(const RuleContext& context) {
