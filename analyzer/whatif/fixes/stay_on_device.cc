@@ -70,10 +70,14 @@ Proposal propose(const Predictor& predictor) {
     if (i == at) shown_trips = trips;
   }
   if (shown_trips == 0) return not_here("no data goes to the host and straight back");
-  return {true,
-          fmt::format("each of the {:.1f} round trips per step to the host becomes one kernel",
-                      shown_trips),
-          editor.take()};
+  Proposal proposal{
+      true,
+      fmt::format("each of the {:.1f} round trips per step to the host becomes one kernel",
+                  shown_trips),
+      editor.take()};
+  // The host waits there and then is late with what comes after: more than the trip itself takes.
+  proposal.one_place = true;
+  return proposal;
 }
 
 }  // namespace

@@ -334,4 +334,24 @@ TEST_CASE("more workers than those that start anew with each epoch stay alive, a
   CHECK(mean_step_ns(run, {{"workers", "3"}, {"prefetch", "4"}}) > 1.05 * kept);
 }
 
+TEST_CASE(
+    "a round trip after which the host is late with the next batch is named, short as it is") {
+  const Switches run = {
+      {"device", "sim"},        {"eval", "off"},        {"gpu", "a100-80gb"},
+      {"jitter", "0.0287"},     {"world", "488302561"}, {"model", "ssd"},
+      {"depth", "14"},          {"width", "32"},        {"batch", "4"},
+      {"augment", "off"},       {"workers", "0"},       {"coords", "host-round-trip"},
+      {"link_mb_per_s", "159"}, {"shuffle", "off"},     {"optimizer", "sgd"},
+      {"samples", "500"},       {"data", "generated"}};
+  Predicted before(run);
+  CHECK(before.step_ns("stay-on-device") ==
+        doctest::Approx(mean_step_ns(run, {{"coords", "device"}})).epsilon(0.03));
+  analyzer::predict_findings(before.trace, before.analysis);
+  const auto trip =
+      std::ranges::find(before.analysis.findings, "host-round-trip", &analyzer::Finding::rule);
+  REQUIRE(trip != before.analysis.findings.end());
+  CHECK(trip->status == analyzer::Status::kFound);
+  CHECK(trip->share_of_step > 0.05);
+}
+
 }  // namespace headway::trainer
