@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "analyzer/evidence/hand_over.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
-#include "analyzer/evidence/hand_over.h"
 #include "analyzer/whatif/loader_pools.h"
 #include "common/format.h"
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/evidence/hand_over.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
-#include "analyzer/evidence/hand_over.h"
 #include "common/format.h"
 #include "common/statistics.h"
 

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "analyzer/evidence/counters.h"
+#include "analyzer/evidence/hand_over.h"
 #include "analyzer/evidence/host_work.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
-#include "analyzer/evidence/hand_over.h"
 #include "analyzer/whatif/host_time.h"
 #include "analyzer/whatif/loader_pools.h"
 
