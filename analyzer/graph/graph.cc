@@ -107,8 +107,8 @@ struct Ready {
   DurationNs taken;
 };
 
-/// The time to receive and map a batch that was ready is the minimum of a hand-over. What was made just before may still be on
-/// its way, so of batches that have arrived others tell.
+/// The time to receive and map a batch that was ready is the minimum of a hand-over. A batch made just before may still be on its
+/// way: only those made earlier than a hand-over takes tell what receiving alone takes.
 void calibrate_ready_batches(const std::vector<Ready>& ready, std::optional<DurationNs> assumed,
                              Calibration& calibration) {
   std::vector<std::int64_t> all;

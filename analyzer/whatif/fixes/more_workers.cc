@@ -34,8 +34,8 @@ bool start_anew(const Predictor& predictor) {
   return told && kPersistentWorkers.propose(predictor).applies;
 }
 
-/// More workers than processors are left beside the training thread keep it from them when it takes a batch, too: that takes no less
-/// than it did, though batches are there.
+/// Where there are more workers than processors beside the training thread, they compete with it when it takes a batch, too: that
+/// takes no less than recorded, even where batches are ready.
 void take_as_recorded(const Predictor& predictor, Editor& editor) {
   const DependencyGraph& graph = predictor.program().graph();
   const Points& points = graph.points();
