@@ -273,7 +273,7 @@ const Fix kHalfPrecision{
     "A matrix kernel takes the longer of its arithmetic at the 16-bit matrix rate and half its "
     "bytes, or its time by 0.7 × the ratio of the peaks if the recording has no counts. Activation "
     "kernels halve, softmax drops to three quarters, casts disappear. Gradient exchange stays, but "
-    "shared parameters and stage activations travel in 16 bits. An update of several kernels moves "
+    "shared parameters and stage activations travel in 16 bits. An update in several passes moves "
     "8 % less, except with PyTorch's autocast. Without BF16, each parameter update gains an "
     "unscale kernel.",
     "training quality in 16 bits",
@@ -287,8 +287,8 @@ const Fix kHalfThroughout{
     0.4,
     "--precision bf16",
     "Casts disappear. Activation kernels halve and softmax drops to three quarters, unless named "
-    "as 16-bit. BF16 needs no loss scaling; without it, unscaling halves. An update of several "
-    "kernels moves 8 % less. A product moves half of what the op graph counts in 32 bits. Gradient "
+    "as 16-bit. BF16 needs no loss scaling; without it, unscaling halves. An update in several "
+    "passes moves 8 % less. A product moves half of what the op graph counts in 32 bits. Gradient "
     "exchange stays, but shared parameters travel in 16 bits.",
     "training quality with 16-bit norms and losses",
     propose_throughout};

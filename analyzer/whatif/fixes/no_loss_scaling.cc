@@ -108,6 +108,13 @@ Updates updates_of(const Predictor& predictor) {
   return updates;
 }
 
+/// Kernels of one name share the tensors among them; of several names each passes all of them.
+bool has_passes(const DeviceOps& ops, const std::vector<DeviceOpId>& kernels) {
+  return std::ranges::any_of(kernels, [&](DeviceOpId op) {
+    return ops.name[op.value] != ops.name[kernels.front().value];
+  });
+}
+
 }  // namespace
 
 void add_loss_scaling(const Predictor& predictor, bool halved, Editor& editor) {
@@ -119,7 +126,7 @@ void add_loss_scaling(const Predictor& predictor, bool halved, Editor& editor) {
   const Points& points = predictor.program().graph().points();
   const DurationNs least = shortest_kernel(ops);
   for (const auto& [what, kernels] : updates_of(predictor)) {
-    const bool passes = kernels.size() > 1;
+    const bool passes = has_passes(ops, kernels);
     const double update = halved && passes ? kPassesLeft : 1;
     const double share = (passes ? kOfPass : kOfWhole) * (halved ? kUnscalingLeft : 1.0);
     const DurationNs unscaling = least + moving(shortest_pass(ops, kernels), least, share);
@@ -145,7 +152,7 @@ void halve_gradients(const Predictor& predictor, Editor& editor) {
     if (ops.kind[i] == DeviceOpKind::kKernel && scales_losses(trace.strings[ops.name[i]]))
       shorten(DeviceOpId{i}, kUnscalingLeft);
   for (const auto& [what, kernels] : updates_of(predictor))
-    if (kernels.size() > 1)
+    if (has_passes(ops, kernels))
       for (DeviceOpId op : kernels) shorten(op, kPassesLeft);
 }
 
