@@ -117,14 +117,22 @@ std::optional<ProcessDescription> describe_process(pid_t pid) {
   ProcessDescription result;
   result.parent_pid = static_cast<pid_t>(*parent);
   result.start_boottime_ns = *start * (1'000'000'000 / ::sysconf(_SC_CLK_TCK));
-  std::string arguments = read_whole(fmt::format("/proc/{}/cmdline", pid));
+  const std::string arguments_file = fmt::format("/proc/{}/cmdline", pid);
+  const std::string variables_file = fmt::format("/proc/{}/environ", pid);
+  std::string arguments = read_whole(arguments_file);
+  std::string variables = read_whole(variables_file);
+  // After exec in between, they are of two programs.
+  if (std::string now = read_whole(arguments_file); !now.empty() && now != arguments) {
+    arguments = std::move(now);
+    variables = read_whole(variables_file);
+  }
   while (!arguments.empty() && arguments.back() == '\0') arguments.pop_back();
   result.name = std::filesystem::path(arguments.substr(0, arguments.find('\0'))).filename();
   result.command_line = std::move(arguments);
   // A zero before each, so that a name is told from the end of another one.
-  const std::string variables = '\0' + read_whole(fmt::format("/proc/{}/environ", pid));
+  variables.insert(0, 1, '\0');
   // Unreadable, of another user, or overwritten, as by programs that change their title: not known.
-  const bool known = ::access(fmt::format("/proc/{}/environ", pid).c_str(), R_OK) == 0 &&
+  const bool known = ::access(variables_file.c_str(), R_OK) == 0 &&
                      (variables.size() == 1 || variables.find('=') != std::string::npos);
   // One that has ended has no environment, and no arguments either.
   result.without_session =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "collector/record/system/sampler.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -41,10 +43,13 @@ void Sampler::run() {
   queue_.send(ClockTick{read_clocks()});
 }
 
-void Sampler::describe(pid_t pid, std::string& command_line) {
+void Sampler::describe(pid_t pid, Known& known) {
+  // What fork left is another program after exec, whenever that is: under load, seconds later.
+  std::string_view arguments = known.arguments.read(buffer_);
+  if (arguments == known.described) return;
+  known.described = arguments;
   std::optional<ProcessDescription> process = describe_process(pid);
-  if (!process || process->command_line == command_line) return;
-  command_line = process->command_line;
+  if (!process) return;
   queue_.send(ProcessSeen{pid, process->parent_pid,
                           boottime_to_monotonic(process->start_boottime_ns),
                           std::move(process->name), std::move(process->command_line),
@@ -66,7 +71,8 @@ void Sampler::discover() {
     if (!visited.insert(pid).second) continue;
     for (pid_t child : children_of(pid)) to_visit.push_back(child);
     if (pid == ::getpid() || processes_.contains(pid)) continue;
-    processes_.emplace(pid, Known{ProcessSampler(pid), {}, 0});
+    processes_.emplace(
+        pid, Known{ProcessSampler(pid), ProcFile(fmt::format("/proc/{}/cmdline", pid)), {}});
   }
 }
 
@@ -79,9 +85,7 @@ void Sampler::sample() {
   machine_.sample(message.monotonic_ns, message.samples);
   for (auto entry = processes_.begin(); entry != processes_.end();) {
     auto& [pid, known] = *entry;
-    // Three times, because a process shows its parent's command line between fork and exec.
-    if (known.age == 0 || known.age == 1 || known.age == hz_) describe(pid, known.command_line);
-    ++known.age;
+    describe(pid, known);
     if (known.sampler.sample(to_monotonic_ns(Clock::now()), message.samples)) {
       ++entry;
     } else {

@@ -27,14 +27,15 @@ class Sampler {
  private:
   /// Looks for processes that are new below this one, when any process was made.
   void discover();
-  void describe(pid_t pid, std::string& command_line);
   void sample();
 
   struct Known {
     ProcessSampler sampler;
-    std::string command_line;
-    int age = 0;  ///< in samples
+    ProcFile arguments;     ///< /proc/<pid>/cmdline
+    std::string described;  ///< what that said when the process was last described
   };
+  /// Tells what the process is, where it is new or another program than at the last sample.
+  void describe(pid_t pid, Known& known);
   int hz_;
   MessageQueue& queue_;
   std::atomic<bool> finishing_ = false;
