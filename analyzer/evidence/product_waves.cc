@@ -24,9 +24,9 @@ bool is_digit(char c) {
 
 }  // namespace
 
-double wave_fill(std::int64_t blocks, std::int32_t multiprocessors, double power) {
+double wave_fill(double blocks, std::int32_t multiprocessors, double power) {
   if (blocks <= 0 || multiprocessors <= 0) return 1;
-  const double waves = static_cast<double>(blocks) / multiprocessors;
+  const double waves = blocks / multiprocessors;
   const double fill = waves / std::ceil(waves);
   return waves <= 1 ? fill : std::pow(fill, power);
 }
@@ -97,7 +97,7 @@ SplitProduct best_split(const ProductGrid& grid, double power) {
     const double memory =
         grid.bytes > 0 ? grid.memory_ns * (1 + partials / grid.bytes) : grid.memory_ns;
     const double bound = std::max({grid.arithmetic_ns, memory, 1.0});
-    return bound / wave_fill(grid.blocks * parts, grid.multiprocessors, power);
+    return bound / wave_fill(static_cast<double>(grid.blocks * parts), grid.multiprocessors, power);
   };
   const double now = time(1);
   for (int parts = 2; parts <= kMostParts && grid.depth / parts >= kLeastTerms; parts *= 2) {

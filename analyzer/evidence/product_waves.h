@@ -18,7 +18,10 @@ namespace headway::analyzer {
 /// full takes as long as a full one. Several blocks that share a multiprocessor share its units, so the one with most
 /// blocks decides, whatever it holds at once. 1 where one of the numbers is not known.
 /// `power`: of what a partial wave beyond the first costs; 1 all of it, 0 nothing (blocks that end at different times).
-double wave_fill(std::int64_t blocks, std::int32_t multiprocessors, double power = 1);
+double wave_fill(double blocks, std::int32_t multiprocessors, double power = 1);
+/// The power that is likeliest: a partial wave costs less than a whole one, as multiprocessors take several blocks at once and
+/// libraries choose another tile. How much less is in no recording.
+inline constexpr double kTailCosts = 0.5;
 
 /// A product by the figures of a recording. Zero: not known.
 struct ProductGrid {

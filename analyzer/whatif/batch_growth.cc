@@ -47,7 +47,7 @@ DurationNs BatchGrowth::doubled(trace::DeviceOpId op) const {
   const trace::DeviceOps& ops = predictor_.trace().device_ops;
   const trace::DeviceId device = predictor_.trace().streams[ops.stream[op.value].value].device;
   const std::int32_t processors = multiprocessors_[device.value];
-  const std::int64_t blocks = ops.blocks[op.value];
+  const auto blocks = static_cast<double>(ops.blocks[op.value]);
   const double better =
       wave_fill(2 * blocks, processors, power_) / wave_fill(blocks, processors, power_);
   const double more = std::max(0.0, std::min(times(op), kTwice / better) - 1) *

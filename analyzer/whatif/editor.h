@@ -110,16 +110,19 @@ void scale_input(const Predictor& predictor, double by, Scenario& scenario);
 /// kernels.
 DurationNs shortest_kernel(const trace::DeviceOps& ops);
 
-/// Calls `visit(op)` for the kernels of the forward and backward passes.
+/// Calls `visit(op)` for the kernels of the forward and backward passes. What packs or compresses gradients is of neither: they
+/// have the parameters' number type, whatever the passes compute in.
 template <class Visit>
 void for_each_kernel_of_passes(const Predictor& predictor, Visit visit) {
   const trace::DeviceOps& ops = predictor.trace().device_ops;
   const Attribution& attribution = predictor.analysis().attribution;
+  auto is_of_passes = [&](std::uint32_t op) {
+    const trace::Phase phase = attribution.phase_of[op];
+    return phase != trace::Phase::kUpdate && phase != trace::Phase::kCommunication &&
+           attribution.class_of[op] != TimeClass::kCommTransfer;
+  };
   for (std::uint32_t i = 0; i < ops.size(); ++i)
-    if (ops.kind[i] == trace::DeviceOpKind::kKernel &&
-        attribution.phase_of[i] != trace::Phase::kUpdate &&
-        attribution.class_of[i] != TimeClass::kCommTransfer)
-      visit(trace::DeviceOpId{i});
+    if (ops.kind[i] == trace::DeviceOpKind::kKernel && is_of_passes(i)) visit(trace::DeviceOpId{i});
 }
 
 /// Mean per steady step of a sum over the device ops that start in those steps.

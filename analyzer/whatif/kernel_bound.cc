@@ -2,9 +2,11 @@
 #include "analyzer/whatif/kernel_bound.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "analyzer/evidence/op_graph.h"
+#include "analyzer/evidence/product_waves.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/kernel_rates.h"
 
@@ -14,7 +16,12 @@ double KernelBound::share_left(double faster, double bytes, double now_ns) const
   if (!known() || now_ns <= 0) return 1;
   const double arithmetic = arithmetic_ns / faster;
   const double memory = memory_ns * bytes;
-  if (arithmetic_ns >= memory_ns) return std::max(1 / faster, std::min(1.0, memory / now_ns));
+  if (arithmetic_ns >= memory_ns) {
+    // How far it stays behind what large kernels reach may be its own (waves, ramps) or the units', which it no longer waits for:
+    // half way, on logarithms.
+    const double reached = std::sqrt(std::min(1.0, arithmetic_ns / now_ns));
+    return std::max(1 / faster, std::min(1.0, memory / now_ns / reached));
+  }
   if (arithmetic <= memory) return bytes;
   const double beyond = std::max(0.0, now_ns - memory_ns);
   return std::max(bytes, (arithmetic + beyond) / now_ns);
@@ -22,10 +29,10 @@ double KernelBound::share_left(double faster, double bytes, double now_ns) const
 
 double share_with_bytes(const Predictor& predictor, trace::DeviceOpId kernel,
                         std::int32_t multiprocessors, double times) {
-  const std::int64_t blocks = predictor.trace().device_ops.blocks[kernel.value];
+  const auto blocks = static_cast<double>(predictor.trace().device_ops.blocks[kernel.value]);
   if (blocks <= 1 || multiprocessors <= 0) return times;
-  const double rounds = static_cast<double>(blocks) / multiprocessors;
-  return std::max(1.0, times * rounds) / std::max(1.0, rounds);
+  return times * wave_fill(blocks, multiprocessors, kTailCosts) /
+         wave_fill(times * blocks, multiprocessors, kTailCosts);
 }
 
 std::optional<double> single_precision_bytes(const Predictor& predictor,

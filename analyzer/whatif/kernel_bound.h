@@ -24,8 +24,8 @@ struct KernelBound {
 
   bool known() const { return arithmetic_ns > 0 && memory_ns > 0; }
   /// The share of `now_ns`, its time, that is left with so many times the arithmetic's rate and this share of the bytes. The larger
-  /// bound shortens or lengthens it in proportion, however near the kernel comes to it. Where the other one takes over it takes what
-  /// large kernels reach; arithmetic that takes over does not hide what the kernel takes beyond its memory bound. 1 where the bound
+  /// bound shortens or lengthens it in proportion, however near the kernel comes to it. Where arithmetic takes over it takes what
+  /// large kernels reach, where memory does, the mean (on logarithms) of that and of the share that the kernel reaches now; arithmetic that takes over does not hide what the kernel takes beyond its memory bound. 1 where the bound
   /// is not known.
   double share_left(double faster, double bytes, double now_ns) const;
 };
@@ -34,7 +34,8 @@ struct KernelBound {
 bool moves_activations(KernelFamily family);
 
 /// What a kernel takes with so many times the bytes (one half, twice), as a share of its time now. More bytes are more blocks, and
-/// blocks that the device's multiprocessors take at once take as long as one. A single block has all the bytes itself.
+/// blocks that the device's multiprocessors take at once take as long as one; a partial wave costs what is likely
+/// (product_waves.h). A single block has all the bytes itself.
 double share_with_bytes(const Predictor& predictor, trace::DeviceOpId kernel,
                         std::int32_t multiprocessors, double times);
 

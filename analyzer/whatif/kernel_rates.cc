@@ -150,6 +150,8 @@ double MemoryRates::share_of_bytes(DeviceOpId kernel, TimePerByte time) const {
   if (time == TimePerByte::kOwn || !is_bound_by_memory(kernel)) return 1;
   const DeviceOps& ops = predictor_.trace().device_ops;
   const DeviceId device = predictor_.trace().streams[ops.stream[kernel.value].value].device;
+  // A processor is under way at once. What is slower than its best kernel computes more, or shares it with other programs.
+  if (predictor_.trace().devices[device.value].type == DeviceType::kHost) return 1;
   const auto working = static_cast<double>((ops.interval(kernel).length() - least_).ns);
   const auto all = of_all_.find(device);
   if (working <= 0 || all == of_all_.end()) return 1;

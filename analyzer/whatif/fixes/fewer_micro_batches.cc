@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/evidence/pipeline.h"
+#include "analyzer/evidence/product_waves.h"
 #include "analyzer/whatif/batch_growth.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -18,9 +19,6 @@ namespace headway::analyzer {
 namespace {
 
 using namespace trace;
-
-/// As of a larger batch.
-constexpr double kTailCosts = 0.5;
 
 class FewerParts {
  public:

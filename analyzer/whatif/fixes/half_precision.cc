@@ -271,7 +271,8 @@ const Fix kHalfPrecision{
     0.4,
     "--precision bf16",
     "A matrix kernel takes the longer of its arithmetic at the 16-bit matrix rate and half its "
-    "bytes, or its time by 0.7 × the ratio of the peaks if the recording has no counts. Activation "
+    "bytes, or its time by 0.7 × the ratio of the peaks if the recording has no counts. Half the "
+    "bytes are half the blocks, so a partial wave costs more. Activation "
     "kernels halve, softmax drops to three quarters, casts disappear. Gradient exchange stays, but "
     "shared parameters and stage activations travel in 16 bits. An update in several passes moves "
     "8 % less, except with PyTorch's autocast. Without BF16, each parameter update gains an "

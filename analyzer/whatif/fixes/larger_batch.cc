@@ -13,6 +13,7 @@
 #include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/pipeline.h"
+#include "analyzer/evidence/product_waves.h"
 #include "analyzer/evidence/serial_repeats.h"
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/whatif/batch_growth.h"
@@ -28,9 +29,7 @@ namespace {
 using namespace trace;
 
 constexpr int kTimes = 2;
-/// A last wave of blocks that is not full costs less than a whole one: multiprocessors take several blocks at once, and
-/// libraries choose another tile. How much less is in no recording.
-constexpr double kTailCosts = 0.5;
+/// The least that a last wave of blocks which is not full costs.
 constexpr double kTailCostsLeast = 0.2;
 /// Memory that a step may use.
 constexpr double kUsable = 0.9;

@@ -60,4 +60,46 @@ TEST_CASE("what large products would take for its arithmetic is no latency of a 
         "half-precision", {{"precision", "bf16"}}, 0.08);
 }
 
+TEST_CASE(
+    "what compresses gradients has the parameters' number type, whatever the passes compute in") {
+  check({{"device", "sim"},
+         {"eval", "off"},
+         {"gpu", "a10"},
+         {"jitter", "0.0263"},
+         {"world", "427738516"},
+         {"model", "gnmt"},
+         {"data", "generated"},
+         {"features", "512"},
+         {"layers", "1"},
+         {"sequence", "8"},
+         {"batch", "8"},
+         {"dropout", "0"},
+         {"optimizer", "adam"},
+         {"launch_us", "4.87"},
+         {"ranks", "4"},
+         {"ranks_per_node", "4"},
+         {"compress", "powersgd"},
+         {"powersgd_rank", "1"},
+         {"network_gb_per_s", "4.75"},
+         {"network_us", "9.8"},
+         {"node_gb_per_s", "83"}},
+        "half-precision", {{"precision", "bf16"}}, 0.05);
+}
+
+TEST_CASE(
+    "a product whose bytes take over reaches no more of the memory's rate than half way from its "
+    "own") {
+  check({{"device", "sim"},        {"eval", "off"},
+         {"gpu", "a100-40gb"},     {"jitter", "0.11"},
+         {"host_cores", "8"},      {"world", "181781927"},
+         {"model", "transformer"}, {"data", "generated"},
+         {"heads", "2"},           {"layers", "2"},
+         {"sequence", "256"},      {"window", "64"},
+         {"dropout", "0"},         {"fused_bias_act", "off"},
+         {"optimizer", "sgd"},     {"run_ahead", "1"},
+         {"ranks", "2"},           {"bucket_mb", "5"},
+         {"compress", "powersgd"}, {"powersgd_rank", "4"}},
+        "half-precision", {{"precision", "bf16"}}, 0.04);
+}
+
 }  // namespace headway::trainer
