@@ -103,7 +103,7 @@ TEST_CASE(
 TEST_CASE(
     "of a small kernel that waits for memory only the time that its bytes take is twice as long") {
   // 100 MB take 100 µs beyond the shortest kernel, so 2 MB take 2 of the 10 µs; those of the other family take 5 at its best.
-  const TextRun run(
+  TextRun run(
       "thread main\n  steps 10\n    repeat 10\n      host 4us\n"
       "      launch \"void at::native::vectorized_elementwise_kernel<4, MulFunctor<float>>(x)\" "
       "102us "
@@ -131,6 +131,9 @@ TEST_CASE(
   const trace::DeviceId device{0};
   CHECK(rates.least_ns(device, 4e6) == doctest::Approx(std::sqrt(2.0) * 10'000).epsilon(0.01));
   CHECK(rates.least_ns(device, 200e6) == doctest::Approx(200'000).epsilon(0.01));
+  // A processor is under way at once: what is slower than its best kernel is so with twice the bytes, too.
+  run.trace.devices[0].type = trace::DeviceType::kHost;
+  CHECK(share(2'000'000, TimePerByte::kLikely) == 1);
 }
 
 TEST_CASE("an update in one pass writes weights in 16 bits, one of several passes reads less") {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,10 +89,13 @@ TEST_CASE("small products: on slower units arithmetic hides latency, or comes on
   CHECK(left(SmallProduct::kEither) == doctest::Approx((54 + 56.6) / 16));
 }
 
-TEST_CASE("a bound that takes over is that of large kernels, however far the other one was") {
+TEST_CASE(
+    "arithmetic that takes over is that of large kernels, memory half way from what the kernel "
+    "reaches") {
   const KernelBound arithmetic{10, 5};
   CHECK(arithmetic.share_left(4, 0.5, 20) == doctest::Approx(0.25));
-  CHECK(arithmetic.share_left(16, 0.5, 20) == doctest::Approx(0.125));
+  CHECK(arithmetic.share_left(16, 0.5, 20) == doctest::Approx(0.125 / std::sqrt(0.5)));
+  CHECK(arithmetic.share_left(16, 0.5, 10) == doctest::Approx(0.25));
   const KernelBound memory{2, 5};
   CHECK(memory.share_left(4, 0.5, 10) == doctest::Approx(0.5));
   CHECK(memory.share_left(0.125, 2, 10) == doctest::Approx(2.1));
