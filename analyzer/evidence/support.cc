@@ -40,11 +40,16 @@ std::string_view figure_basis_id(FigureBasis basis) {
 }
 
 ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeClass> classes) {
-  ClassShare worst;
   // A host's time is told by what its thread did: it waits for input as a device does, but nothing
   // waits for launches, copies or the host there.
-  bool of_hosts = std::all_of(classes.begin(), classes.end(),
-                              [](TimeClass c) { return info(c).group == TimeGroup::kInput; });
+  return worst_share(context, classes, std::ranges::all_of(classes, [](TimeClass c) {
+                       return info(c).group == TimeGroup::kInput;
+                     }));
+}
+
+ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeClass> classes,
+                       bool of_hosts) {
+  ClassShare worst;
   for (const DevicePartition& device : context.partitions) {
     if (device.steady_steps == 0 || (!device.device.valid() && !of_hosts)) continue;
     DurationNs time;

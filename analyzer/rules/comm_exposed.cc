@@ -53,8 +53,8 @@ std::string main_kind(const RuleContext& context, const DevicePartition& device)
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
-  ClassShare share = worst_share(context, {TimeClass::kCommTransfer});
-  if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
+  ClassShare share = worst_share(context, {TimeClass::kCommTransfer}, true);
+  if (!share.device) return cannot_tell(rule, "No step is steady.");
   DurationNs hidden = share.device->hidden_comm;
   if (share.time.ns == 0 && hidden.ns == 0 && context.trace.world_size > 1) {
     return cannot_tell(rule,
@@ -69,8 +69,15 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   Finding finding = found(rule, share.time, context);
   finding.sub_cause = main_kind(context, *share.device);
-  finding.claim = fmt::format("Only communication runs for {}; another {} overlap compute.{}",
-                              of_step(context, share.time, share.step), format_duration(hidden),
+  const std::string what =
+      share.device->device.valid()
+          ? fmt::format("Only communication runs for {}; another {} overlap compute.",
+                        of_step(context, share.time, share.step), format_duration(hidden))
+          : fmt::format(
+                "The training thread waits for communication for {}; what overlaps compute "
+                "is not recorded.",
+                of_step(context, share.time, share.step));
+  finding.claim = fmt::format("{}{}", what,
                               context.job ? ""
                                           : " On one rank alone, this includes waiting for late "
                                             "ranks: add the traces of all ranks.");

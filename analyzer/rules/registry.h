@@ -29,6 +29,7 @@ namespace headway::analyzer {
   RULE(kExpertImbalance)       \
   RULE(kUnevenBatches)         \
   RULE(kCommExposed)           \
+  RULE(kCommEachBatch)         \
   RULE(kPipelineBubble)        \
   RULE(kLateAllGather)         \
   RULE(kCommNotOverlapped)     \

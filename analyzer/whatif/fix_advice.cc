@@ -139,6 +139,9 @@ constexpr auto kKnobs = std::to_array<Knob>({
      "torch.nn.parallel.DistributedDataParallel(model) without delayed all-reduces"},
     {"overlap-communication", kFlow,
      "horovod.DistributedOptimizer(…), --xla_gpu_enable_latency_hiding_scheduler=true"},
+    {"exchange-once", kTorch,
+     "with model.no_sync(): for all batches of a step but the last (DistributedDataParallel)"},
+    {"exchange-once", kFlow, "horovod.DistributedOptimizer(…, backward_passes_per_step=…)"},
     {"more-micro-batches", kTorch,
      "torch.distributed.pipelining: Schedule1F1B(stage, n_microbatches=…); Megatron: "
      "--micro-batch-size"},

@@ -13,9 +13,8 @@ KernelLibrary::KernelLibrary(const headway::cuda::Context& context,
     : driver_(context.driver()), compiler_(std::move(compiler)) {
   if (kernel_images().empty())
     fail_internal(
-        "This Headway was built without nvcc and has no CUDA kernels: build it where the CUDA "
-        "toolkit is "
-        "(nvcc in PATH or /usr/local/cuda/bin).");
+        "This Headway was built without CUDA kernels: build it where the CUDA toolkit is (nvcc in "
+        "PATH or /usr/local/cuda/bin), with -DHEADWAY_CUDA_ARCHITECTURES=80.");
   limits_.multiprocessors = std::max(1, context.multiprocessors());
   constexpr int kFirstWithLargeParameters = 12010;
   if (driver_.version < kFirstWithLargeParameters) limits_.parameter_bytes = kSmallParameters;

@@ -15,7 +15,7 @@ namespace headway::kernels::cuda {
 /// For one thread, with the context current. Errors of the driver are thrown (Error, internal).
 class KernelLibrary {
  public:
-  /// `compiler`: of generated code, where launches may have any. Throws Error when this program was built without nvcc and so
+  /// `compiler`: of generated code, where launches may have any. Throws Error when this program was built without kernels and so
   /// has no kernels.
   explicit KernelLibrary(const headway::cuda::Context& context,
                          std::unique_ptr<const CodeCompiler> compiler = nullptr);
@@ -49,7 +49,7 @@ struct KernelImage {
   const char* name;  ///< "add", of add.cu
   const std::byte* data;
 };
-/// All of them; empty in a build without nvcc.
+/// All of them; empty in a build without nvcc, or for no GPU.
 std::span<const KernelImage> kernel_images();
 
 }  // namespace headway::kernels::cuda

@@ -44,7 +44,7 @@ GradientSync::GradientSync(Device& device, StreamId compute, const Graph& graph,
   float* sums = sums_.as<float>();
   for (const Part part : {Part::kFirst, Part::kMiddle, Part::kLast})
     add_up_.push_back(make_add_up(part, tensors_, sums));
-  if (!follows_ops()) return;
+  if (!follows_ops() || options_.each_micro_batch) return;
   std::span<const GradientTensor> rest = tensors_;
   for (Planned& planned : buckets_) {
     const auto its = rest.first(planned.tensors);
@@ -109,13 +109,18 @@ void GradientSync::add_up(Part part, std::int64_t batch) {
 
 void GradientSync::backward_launched(int micro_batch, std::int64_t batch) {
   const bool last = micro_batch + 1 == options_.micro_batches;
+  auto add = [&] {
+    if (!add_up_.empty())
+      add_up(micro_batch == 0 ? Part::kFirst : last ? Part::kLast : Part::kMiddle, batch);
+  };
   const bool by_bucket = last && follows_ops();
-  if (!add_up_.empty() && !by_bucket)
-    add_up(micro_batch == 0 ? Part::kFirst : last ? Part::kLast : Part::kMiddle, batch);
-  if (!last || !communicator_) return;
-  exchange_up_to(buckets_.size(), batch);
-  exchanged_ = 0;
-  device_.wait(compute_, device_.record(stream_));
+  if (!options_.each_micro_batch && !by_bucket) add();
+  if (communicator_ && exchanges(micro_batch)) {
+    exchange_up_to(buckets_.size(), batch);
+    exchanged_ = 0;
+    device_.wait(compute_, device_.record(stream_));
+  }
+  if (options_.each_micro_batch) add();
 }
 
 void GradientSync::exchange_up_to(std::size_t count, std::int64_t batch) {

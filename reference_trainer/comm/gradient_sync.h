@@ -19,6 +19,7 @@ struct GradientSyncOptions {
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   bool overlap = true;  ///< exchange a bucket as soon as it is full, not after the last gradient
   int micro_batches = 1;
+  bool each_micro_batch = false;  ///< gradients of each are exchanged, not their sums
   bool sums =
       false;  ///< ranks have parts of one batch: gradients become sums over ranks, not means
   std::optional<StreamId> stream = {};  ///< that it shares with other exchanges; none: its own
@@ -47,9 +48,13 @@ class GradientSync {
   bool follows_ops() const { return communicator_ && options_.overlap; }
   /// Whether the op makes the last gradient of a bucket: else `op_launched` does nothing after it.
   bool is_last_of_bucket(NodeId node) const;
-  /// After the launches of a backward op of the last micro batch.
+  /// Whether the gradients of this micro batch, or the sums up to it, are exchanged.
+  bool exchanges(int micro_batch) const {
+    return options_.each_micro_batch || micro_batch + 1 == options_.micro_batches;
+  }
+  /// After the launches of a backward op of a micro batch that is exchanged.
   void op_launched(NodeId node, std::int64_t batch);
-  /// After the backward pass of each micro batch; the last one starts what has not been exchanged.
+  /// After the backward pass of each micro batch; one that is exchanged starts what has not been.
   void backward_launched(int micro_batch, std::int64_t batch);
 
   std::size_t buckets() const { return buckets_.size(); }
@@ -61,7 +66,7 @@ class GradientSync {
     std::unique_ptr<Bucket> bucket;
     NodeId last;              ///< makes the last of its gradients
     std::size_t tensors = 0;  ///< how many gradients it has
-    /// Of the last micro batch, where buckets follow the ops: adds it to the bucket's sums.
+    /// Of the last micro batch, where buckets of sums follow the ops: adds it to the bucket's sums.
     std::unique_ptr<Kernel> add_up = nullptr;
   };
   void plan_buckets(const Graph& graph, const Pairs& in_order, const GradientSyncOptions& options);

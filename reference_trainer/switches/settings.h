@@ -121,6 +121,7 @@ struct Settings {
   double first_bucket_mb = 1;
   double bucket_mb = 25;
   std::int64_t accumulate = 1;
+  bool sum_each_batch = false;
   Compression compress = Compression::kNone;
   double dgc_density = 0.01;
   std::int64_t dgc_warm_up = 20;

@@ -28,6 +28,10 @@ bool is_pipeline(const Settings& s) {
 bool shards_parameters(const Settings& s) {
   return s.shard_parameters;
 }
+/// Of shards the gradients are exchanged for each micro batch anyway, of a pipeline's stages none.
+bool accumulates_on_ranks(const Settings& s) {
+  return several_ranks(s) && s.accumulate > 1 && !is_pipeline(s) && !shards_parameters(s);
+}
 bool shares_experts(const Settings& s) {
   return s.expert_parallel;
 }
@@ -553,6 +557,12 @@ std::vector<Switch> make_switches() {
       integer({"accumulate", kRanks,
                "Micro batches whose gradients are added up before they are exchanged and applied."},
               &S::accumulate, 1, 1024),
+      flag(
+          {"sum_each_batch", kRanks,
+           "Exchange the gradients of each micro batch, as DistributedDataParallel does outside of "
+           "no_sync(), or only their sums.",
+           "comm-each-batch", try_values({"off"}, accumulates_on_ranks)},
+          &S::sum_each_batch),
       choice<Compression>(
           {"compress", kRanks,
            "Gradients travel in full, as half floats, as 8-bit integers, as their largest values, "

@@ -187,6 +187,7 @@ void Trainer::add_gradient_sync(const TrainerParts& parts) {
   options.bucket_bytes = static_cast<std::int64_t>(settings_.bucket_mb * 1048576);
   options.overlap = settings_.overlap;
   options.micro_batches = static_cast<int>(settings_.accumulate);
+  options.each_micro_batch = settings_.sum_each_batch;
   options.sums = settings_.sequence_parallel;
   // Real ranks meet in one place: all exchanges in the order of the host.
   if (exchanges_ && device_.computes()) options.stream = exchanges_->stream();
@@ -241,9 +242,8 @@ OpHooks Trainer::hooks_of(Phase phase, int micro_batch, std::int64_t batch) {
             [this, batch](NodeId node) { shards_->after(node, batch); },
             [this](NodeId node) { return shards_->acts_after(node); },
             [this](NodeId node) { return shards_->acts_before(node); }};
-  const bool last = micro_batch + 1 == settings_.accumulate;
-  const bool syncs =
-      phase == Phase::kBackward && gradient_sync_ && gradient_sync_->follows_ops() && last;
+  const bool syncs = phase == Phase::kBackward && gradient_sync_ && gradient_sync_->follows_ops() &&
+                     gradient_sync_->exchanges(micro_batch);
   if (!syncs && !exchanges_) return {};
   return {{},
           [this, batch, syncs](NodeId node) {

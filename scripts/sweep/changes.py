@@ -43,6 +43,7 @@ PYTORCH_REALISED_BY = {
     "smaller-buckets": [{"bucket_mb": "1"}],
     "overlap-communication": [{"find_unused": "off"}, {"static_graph": "on"}],
     "compress-gradients": [{"compress": "fp16"}],
+    "exchange-once": [{"no_sync": "on"}],
     "even-ranks": [{"slow_rank_ms": "0"}],
     "usual-steps": [{"persistent_workers": "on"}, {"checkpoint_every": "0"}, {"eval_every": "0"}],
     "free-host": [{"slow_rank_ms": "0"}, {"checkpoint_every": "0"}, {"loss_read": "deferred"}],

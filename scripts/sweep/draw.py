@@ -92,6 +92,7 @@ def draw(seed, index, attempt, device, world=True):
     if d.random.random() < 0.45:
         ranks(d, host)
     share_model(d, random.Random(f"{seed}/{index}/{attempt}/share"), host)
+    exchange_often(d, random.Random(f"{seed}/{index}/{attempt}/exchange"))
     if model in ("resnet", "ssd"):
         samples(d)
         d.flawed("dgrad", "fast", ["slow"])
@@ -241,6 +242,14 @@ def share_model(d, generator, host):
         d.set("gather_prefetch", "off")
     if values["optimizer"] in ("lamb", "lars"):
         d.set("optimizer", "auto")
+
+
+def exchange_often(d, generator):
+    """Accumulated gradients that are exchanged after each batch. By a generator of its own, as above."""
+    values = d.values
+    shared = "pipeline" in values or values.get("shard_parameters") == "on"
+    if int(values.get("accumulate", 1)) > 1 and int(values.get("ranks", 1)) > 1 and not shared and generator.random() < d.flaw:
+        d.set("sum_each_batch", "on")
 
 
 def steps_of(values):

@@ -287,6 +287,14 @@ TEST_CASE("four ranks are one rank that adds up four micro batches") {
   settings.accumulate = 2;
   settings.ranks = 2;
   CHECK(distance(one.weights, train_ranks(settings).weights) < 2e-3);
+  // Sums over ranks of each micro batch, or of the sums: beside the backward pass or after it.
+  settings.sum_each_batch = true;
+  for (const bool overlap : {true, false}) {
+    settings.overlap = overlap;
+    const TrainedRanks each = train_ranks(settings);
+    CHECK(each.same);
+    CHECK(distance(one.weights, each.weights) < 2e-3);
+  }
 }
 
 TEST_CASE("memory that comes and goes changes no result of ranks and micro batches") {

@@ -190,6 +190,7 @@ TEST_CASE("what a preset plants shows in the true time of its cause, and goes wi
       {"comm-exposed", {kCommTransfer}},
       {"comm-not-overlapped", {kCommTransfer}},
       {"comm-too-small", {kCommTransfer}},
+      {"comm-each-batch", {kCommTransfer}},
       {"comm-slow-link", {kCommTransfer}},
       {"straggler", {kStragglerWait, kHostOther}},
       {"late-all-gather", {kCommTransfer}},

@@ -5,6 +5,7 @@ pytorch_train.py train METHOD WORKERS | iterable | endless WORKERS | no_loader |
 transforms | pictures SIZES | draws GENERATOR WORKERS | masks | reads_ahead | evaluates_ahead | profiled | in_memory | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
+import contextlib
 import ctypes
 import gc
 import os
@@ -518,6 +519,24 @@ def ranks(slow):
     distributed.barrier()
     if distributed.get_rank() == 0:
         print(repr(total.item()))
+    distributed.destroy_process_group()
+
+
+def accumulated(exchanged):
+    """Two batches a step, whose gradients are exchanged once or after each."""
+    from torch import distributed
+    from torch.nn.parallel import DistributedDataParallel
+
+    distributed.init_process_group("gloo")
+    net = DistributedDataParallel(nn.Sequential(nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 1024)))
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+    for i, x in enumerate(DataLoader([torch.ones(1024)] * 640, batch_size=8)):
+        last = i % 2 == 1
+        with contextlib.nullcontext() if last or exchanged == "each" else net.no_sync():
+            net(x).mean().backward()
+        if last:
+            optimizer.step()
+            optimizer.zero_grad()
     distributed.destroy_process_group()
 
 

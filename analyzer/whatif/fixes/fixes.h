@@ -20,6 +20,7 @@ extern const Fix kEagerLoading;
 extern const Fix kEvaluateLessOften;
 extern const Fix kEvenExperts;
 extern const Fix kEvenRanks;
+extern const Fix kExchangeOnce;
 extern const Fix kFasterGradients;
 extern const Fix kFewerWorkers;
 extern const Fix kFlatAllReduce;

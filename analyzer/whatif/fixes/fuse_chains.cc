@@ -120,7 +120,10 @@ Proposal propose(const Predictor& predictor) {
       const bool picks = traits.family == KernelFamily::kLoss &&
                          ((goes_on && tensors.reads(op, chain.ops.back())) ||
                           (i + 1 < of_stream.size() && tensors.reads(of_stream[i + 1], op)));
-      if (!(can_fuse(traits) || picks) || phase == Phase::kUpdate) {
+      // Whoever writes a tensor can round it on the way.
+      const bool rounds =
+          traits.family == KernelFamily::kCast && goes_on && tensors.reads(op, chain.ops.back());
+      if (!(can_fuse(traits) || picks || rounds) || phase == Phase::kUpdate) {
         // A normalisation that the compiler had to call goes with what it made of the ops behind it. Not with what comes
         // before it: of an add and an activation's gradient, kernels written for the layer leave the add.
         const bool after = traits.family == KernelFamily::kFused && goes_on && chain.normalises &&

@@ -33,8 +33,11 @@ struct BucketSizes {
 constexpr BucketSizes kUsual{1, 25};
 constexpr BucketSizes kAllLarge{25, 25};
 /// Large messages use the links better, small ones leave less for the time after the backward pass. Tried in this order while
-/// they gain.
+/// they gain, where a small first bucket is the better one.
 constexpr std::array<BucketSizes, 4> kSmaller{{{1, 10}, {1, 5}, {1, 2}, {1, 1}}};
+
+/// Of the step: less is no reason for another first bucket than the usual one.
+constexpr double kWorthIt = 0.01;
 
 using Ops = std::vector<DeviceOpId>;
 
@@ -253,19 +256,27 @@ Proposal propose(const Predictor& predictor) {
   }
   BucketSizes chosen = kUsual;
   InBuckets best = in_buckets(predictor, all, models, chosen);
+  InBuckets all_large = in_buckets(predictor, all, models, kAllLarge);
+  auto step_with = [&](const InBuckets& its) {
+    return predictor.predict(its.proposal.scenario).step;
+  };
   if (!best.proposal.applies) {
+    if (!all_large.proposal.applies) return all_large.proposal;
     // Buckets of this size would cut a larger message of several gradients, not join it with the small first one.
     if (has_larger(all.front(), kAllLarge) && kSmallerBuckets.propose(predictor).applies)
       return not_here("a message is larger than a 25 MiB bucket");
     chosen = kAllLarge;
-    best = in_buckets(predictor, all, models, chosen);
-    if (!best.proposal.applies) return best.proposal;
+    best = std::move(all_large);
+  } else if (DurationNs step = step_with(best);
+             all_large.proposal.applies && ratio(step - step_with(all_large), step) >= kWorthIt) {
+    // Nothing is computed beside the first bucket: it is one message more.
+    chosen = kAllLarge;
+    best = std::move(all_large);
   } else {
-    DurationNs step = predictor.predict(best.proposal.scenario).step;
     for (const BucketSizes& sizes : kSmaller) {
       InBuckets other = in_buckets(predictor, all, models, sizes);
       if (!other.proposal.applies) break;
-      const DurationNs its = predictor.predict(other.proposal.scenario).step;
+      const DurationNs its = step_with(other);
       if (its > step) break;
       if (its == step) continue;  // the same buckets
       step = its;
@@ -296,7 +307,8 @@ const Fix kLargerBuckets{"larger-buckets",
                          0.1,
                          "--bucket-mb 25 --first-bucket-mb 1",
                          "A step's all-reduces, or stages of its sums, fill buckets: the first of "
-                         "1 MiB, the others of 25 MiB or a better smaller size. A bucket starts "
+                         "1 MiB, or of 25 MiB where that is better, the others of 25 MiB or a "
+                         "better smaller size. A bucket starts "
                          "with its last gradient and takes latency + bytes / bandwidth, fitted to "
                          "the recorded ones. Each bucket has one pack and one unpack kernel.",
                          "whether the library switches algorithms for larger messages",

@@ -64,6 +64,7 @@ std::span<const Fix* const> all_fixes() {
       &kMoreMicroBatches,
       &kFewerMicroBatches,
       &kPrefetchAllGathers,
+      &kExchangeOnce,
       &kOverlapCommunication,
       &kEvenExperts,
       &kEvenRanks,

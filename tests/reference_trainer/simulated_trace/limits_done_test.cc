@@ -356,4 +356,45 @@ TEST_CASE(
   CHECK(trip().share_of_step > 0.05);
 }
 
+TEST_CASE("gradients that are accumulated are exchanged once, with what packs them") {
+  Switches each = {{"device", "sim"},   {"model", "transformer"}, {"features", "512"},
+                   {"heads", "8"},      {"layers", "4"},          {"sequence", "256"},
+                   {"batch", "8"},      {"precision", "bf16"},    {"eval", "off"},
+                   {"ranks", "4"},      {"ranks_per_node", "1"},  {"network_gb_per_s", "10"},
+                   {"accumulate", "4"}, {"sum_each_batch", "on"}};
+  check(each, "exchange-once", {{"sum_each_batch", "off"}}, true, 0.03);
+  check(with(each, {{"overlap", "off"}, {"compress", "fp16"}}), "exchange-once",
+        {{"sum_each_batch", "off"}}, true, 0.03);
+  CHECK_FALSE(Predicted(with(each, {{"sum_each_batch", "off"}})).applies("exchange-once"));
+}
+
+TEST_CASE("where nothing is computed beside the first bucket, all are as large") {
+  const Switches run = with(kText, {{"ranks", "4"},
+                                    {"ranks_per_node", "1"},
+                                    {"overlap", "off"},
+                                    {"bucket_mb", "2"},
+                                    {"network_gb_per_s", "10"},
+                                    {"network_us", "100"}});
+  check(run, "larger-buckets", {{"bucket_mb", "25"}, {"first_bucket_mb", "25"}}, true, 0.05);
+}
+
+TEST_CASE("who writes a tensor rounds it on the way") {
+  check({{"device", "sim"},
+         {"eval", "off"},
+         {"gpu", "a10"},
+         {"world", "392025174"},
+         {"model", "gnmt"},
+         {"data", "generated"},
+         {"features", "512"},
+         {"layers", "2"},
+         {"sequence", "16"},
+         {"batch", "8"},
+         {"balance", "random"},
+         {"graph_compiler", "off"},
+         {"precision", "amp-o1"},
+         {"launch_us", "17.7"},
+         {"allocator", "raw"}},
+        "fuse-chains", {{"graph_compiler", "on"}}, true, 0.05);
+}
+
 }  // namespace headway::trainer

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Gradients that are accumulated over several batches are exchanged once, after the last of them.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "analyzer/evidence/early_exchanges.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/overlap_slowdown.h"
+#include "analyzer/whatif/step_exchange.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// They are not made, nor do the ranks meet for them.
+void drop(const Predictor& predictor, const EarlyExchanges& early, Editor& editor) {
+  const Points& points = predictor.program().graph().points();
+  for (DeviceOpId op : early.sums) {
+    for (CallId call : waits_before(predictor.trace(), op)) editor.drop_call(call);
+    editor.drop_op(op);
+    editor.remove_edges(end_of(points.task(op)), EdgeKind::kTransfer);
+  }
+  for (DeviceOpId op : early.kernels) editor.drop_op(op);
+}
+
+/// Kernels beside fewer sums are slowed down less.
+void relieve(const Predictor& predictor, DeviceId device, std::int64_t passes, Editor& editor) {
+  const OverlapSlowdown slowdown = fit_overlap_slowdown(predictor, device);
+  if (slowdown.log_per_overlap <= 0) return;
+  const double less = 1 - 1 / static_cast<double>(passes);
+  const Points& points = predictor.program().graph().points();
+  for_each_overlapped(predictor, device, [&](DeviceOpId op, double share) {
+    const auto now = static_cast<double>(predictor.trace().device_ops.interval(op).length().ns);
+    editor.set_duration(points.task(op), {std::llround(now / slowdown.stretch(share * less))},
+                        true);
+  });
+}
+
+/// Of what a thread communicates itself, by the names of it, the last pass' part stays, and so much of the others'.
+Scenario shortened(const Predictor& predictor, const EarlyExchanges& early, double left) {
+  std::set<StringId> names;
+  for (RangeId range : early.ranges) names.insert(predictor.trace().ranges.name[range.value]);
+  const double last = 1 / static_cast<double>(early.passes);
+  Scenario scenario;
+  for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
+    const Part& part = predictor.parts()[p];
+    if (part.kind == Part::Kind::kHost && part.time_class == TimeClass::kCommTransfer &&
+        names.contains(part.name))
+      scenario.scale(PartId::from(p), last + left * (1 - last));
+  }
+  return scenario;
+}
+
+/// Of what a host thread communicates, the share that is a wait for late ranks: it comes at the last exchange instead. Half of it
+/// where the other ranks are not known.
+double waiting_share(const DevicePartition& partition) {
+  constexpr double kUnknown = 0.5;
+  const DurationNs waits = partition.per_steady_step[TimeClass::kStragglerWait];
+  if (waits.ns == 0) return kUnknown;
+  return ratio(waits, waits + partition.per_steady_step[TimeClass::kCommTransfer]);
+}
+
+Proposal propose(const Predictor& predictor) {
+  const RuleContext context = rule_context(predictor);
+  const std::vector<DevicePartition>& partitions = predictor.analysis().partitions;
+  const DevicePartition& judged = partitions[predictor.steps().partition];
+  const EarlyExchanges early = find_early_exchanges(context, judged);
+  if (early.empty())
+    return not_here(
+        "gradients are exchanged once per step, or ranges do not tell the backward passes apart");
+  const std::string text = fmt::format(
+      "gradients of {} batches are exchanged once per step, not after each", early.passes);
+  if (!early.ranges.empty()) {
+    Proposal proposal{true, text, shortened(predictor, early, waiting_share(judged))};
+    // Ranks that are late in turns wait less for each other where they meet less often; all of it may be waiting.
+    proposal.otherwise = {shortened(predictor, early, 0), shortened(predictor, early, 1)};
+    return proposal;
+  }
+  Editor editor(predictor);
+  for (const DevicePartition& partition : partitions) {
+    if (!partition.device.valid()) continue;
+    const EarlyExchanges its = find_early_exchanges(context, partition);
+    drop(predictor, its, editor);
+    if (!its.empty()) relieve(predictor, partition.device, its.passes, editor);
+  }
+  return {true, text, editor.take()};
+}
+
+}  // namespace
+
+const Fix kExchangeOnce{
+    "exchange-once",
+    "Exchange accumulated gradients once per step",
+    "comm-each-batch, comm-exposed, comm-slow-link",
+    FixKind::kStructural,
+    0.1,
+    "--sum-each-batch off",
+    "All-reduces, and kernels that pack them, disappear from all backward passes of a step but the "
+    "last. On a host thread their time goes, except for the waits for late ranks, which come at "
+    "the last one; broadcasts of buffers between the passes go, too.",
+    "whether memory holds gradients between the passes, as it does",
+    propose};
+
+}  // namespace headway::analyzer
