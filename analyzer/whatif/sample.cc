@@ -19,6 +19,8 @@ using namespace trace;
 /// About so many events are replayed of a long recording: 0.2 s for its analysis, its graph and all
 /// fixes.
 constexpr std::size_t kSampled = 100'000;
+/// So many with the steps before, where workers are many steps ahead and ranks are many.
+constexpr std::size_t kSampledAtMost = 1'000'000;
 /// Steps before the first and after the last one that is judged, at least: find_steps() leaves out those at
 /// the ends.
 constexpr std::size_t kBefore = 2;
@@ -177,10 +179,12 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   const Window judged = typical_window(own, most);
   // A host that runs ahead waits for steps before the sample as long as recorded, whatever is replayed, and the device, once
   // it is faster, waits for the host in the step after those.
-  // What tells when a worker could have begun a batch is the step that made room for it.
+  // What tells when a worker could have begun a batch is the step that made room for it. Without that step the batch comes when it
+  // came, however much faster the others are: workers that start anew held up a step of 46.6 ms without allocations for 87.7.
   const auto ahead = static_cast<std::size_t>(std::max<std::int64_t>(0, batches_ahead(trace)));
   const std::size_t before =
-      std::clamp(std::max(run_ahead(analysis), ahead) + 1, kBefore, kBefore + most);
+      std::clamp(std::max(run_ahead(analysis), ahead) + 1, kBefore,
+                 kBefore + std::max(most, std::min(ahead, kSampledAtMost / each)));
   const std::size_t first = judged.first - std::min(judged.first, before);
   const std::size_t end = judged.first + judged.count;
   const std::size_t last = std::min(end - 1 + kAfter, own.all.size() - 1);

@@ -82,4 +82,41 @@ TEST_CASE(
         doctest::Approx(whole.step_ns("fewer-micro-batches")).epsilon(0.05));
 }
 
+TEST_CASE("a sample has the steps that made room for its batches, however few steps it has") {
+  // Of 16 ranks three steps are 100,000 events; batches are made eight steps ahead, by workers that start anew every eight.
+  const Predicted whole({{"device", "sim"},
+                         {"eval", "off"},
+                         {"gpu", "a100-40gb"},
+                         {"world", "158455916"},
+                         {"depth", "44"},
+                         {"width", "8"},
+                         {"batch", "2"},
+                         {"data", "generated-pictures"},
+                         {"image_size", "32"},
+                         {"source", "files"},
+                         {"workers", "2"},
+                         {"prefetch", "8"},
+                         {"worker_reuse", "off"},
+                         {"pinned", "off"},
+                         {"optimizer", "adam"},
+                         {"fused_optimizer", "parameter"},
+                         {"graph_compiler", "off"},
+                         {"loss_read", "step"},
+                         {"allocator", "raw"},
+                         {"ranks", "16"},
+                         {"samples", "256"}},
+                        60);
+  const auto job = analyzer::analyze_ranks_in(whole.trace);
+  REQUIRE(job);
+  const auto sample = analyzer::take_sample(whole.trace, job->analysis, 0);
+  REQUIRE(sample);
+  REQUIRE(sample->trace.event_count() < whole.trace.event_count());
+  const analyzer::Predictor of_sample(sample->trace, sample->analysis, {}, sample->run);
+  const analyzer::Proposal there =
+      analyzer::Proposer(of_sample).of(*analyzer::find_fix("caching-allocator"));
+  REQUIRE(there.applies);
+  CHECK(static_cast<double>(of_sample.predict(there.scenario).step.ns) ==
+        doctest::Approx(whole.step_ns("caching-allocator")).epsilon(0.05));
+}
+
 }  // namespace headway::test
