@@ -5,7 +5,7 @@
 // Mechanism: the update reads the gradients once. Sums over ranks and over batches may be made in any
 //   order, so one exchange of the accumulated gradients gives the same update.
 // Formula: recoverable = per step, communication outside compute that belongs to the passes before
-//   the last (on a host thread: and is no wait for late ranks), with the broadcasts of a model's
+//   the last (on a host thread without the waits for late ranks), with the broadcasts of a model's
 //   buffers before the next pass. All passes exchange the same bytes
 //   (analyzer/evidence/early_exchanges.h).
 // Falsified by: one exchange per step (no_sync(), accumulation inside the optimizer).

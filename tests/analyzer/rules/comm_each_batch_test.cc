@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/analyzer/planted_run.h"
+#include "tests/analyzer/ranks/planted_job.h"
 #include "tests/analyzer/text_run.h"
 
 namespace headway::analyzer {
