@@ -41,7 +41,7 @@ MORE = {
     "sentences of like length": ([*SENTENCES, "--batch", "16"], ["--balance", "random"], ["--balance", "sorted"], "less-padding"),
     "half gradients, slow network": ([*RANKS, "--network-gb-per-s", "1"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
     "parameter server": ([*RANKS, "--network-gb-per-s", "2"], ["--topology", "parameter-server"], ["--topology", "flat"], "all-reduce-instead-of-parameter-server"),
-    "gradients of each batch": ([*RANKS, "--network-gb-per-s", "5", "--accumulate", "4"], ["--sum-each-batch", "on"], ["--sum-each-batch", "off"], "exchange-once"),
+    "gradients of each batch": ([*RANKS, "--network-gb-per-s", "1", "--accumulate", "4"], ["--sum-each-batch", "on"], ["--sum-each-batch", "off"], "exchange-once"),
     "shared parameters": ([*PARALLEL, "--batch", "8", "--ranks", "8", "--shard-parameters", "on", "--precision", "bf16"], ["--gather-prefetch", "off"],
                           ["--gather-prefetch", "on"], "prefetch-all-gathers"),
     "experts": ([*PARALLEL, "--layers", "6", "--batch", "8", "--sequence", "512", "--ranks", "8", "--experts", "32", "--expert-choices", "2", "--expert-parallel", "on", "--precision",
