@@ -410,7 +410,7 @@ TEST_CASE("sums that PowerSGD makes in two rounds go in larger buckets") {
                           {"powersgd_rank", "1"},
                           {"first_bucket_mb", "0.05"},
                           {"bucket_mb", "0.05"}}),
-             "larger-buckets", {{"bucket_mb", "25"}, {"first_bucket_mb", "1"}}, 0.08);
+             "larger-buckets", {{"bucket_mb", "25"}, {"first_bucket_mb", "25"}}, 0.08);
 }
 
 TEST_CASE("what a parameter server sums up goes in larger buckets") {
