@@ -23,11 +23,15 @@ constexpr double kSameExchange = 0.2;
 
 class Finder {
  public:
-  Finder(const RuleContext& context, const DevicePartition& partition)
-      : context_(context), trace_(context.trace), partition_(partition), names_(context.trace) {}
+  Finder(const RuleContext& context, const RangeNames& names, const std::set<DeviceOpId>& of_layers,
+         const DevicePartition& partition)
+      : context_(context),
+        trace_(context.trace),
+        names_(names),
+        of_layers_(of_layers),
+        partition_(partition) {}
 
   EarlyExchanges find() {
-    if (context_.steps.all.empty()) return {};
     result_.passes = usual_passes();
     if (result_.passes < 2) return {};
     if (partition_.device.valid()) collect_launches();
@@ -110,11 +114,10 @@ class Finder {
 
   /// All-reduces of gradients, and what else runs on their streams for the exchange, by launch.
   void collect_launches() {
-    const std::set<DeviceOpId> of_layers = find_layer_exchanges(context_).ops(trace_);
     std::map<DeviceOpId, std::int64_t> sums;
     std::set<StreamId> streams;
     for (const Collective& one : trace_.collectives) {
-      if (!one.op.valid() || trace_.strings[one.kind] != "allreduce" || of_layers.contains(one.op))
+      if (!one.op.valid() || trace_.strings[one.kind] != "allreduce" || of_layers_.contains(one.op))
         continue;
       const StreamId stream = trace_.device_ops.stream[one.op.value];
       if (trace_.streams[stream.value].device != partition_.device) continue;
@@ -184,8 +187,9 @@ class Finder {
 
   const RuleContext& context_;
   const Trace& trace_;
+  const RangeNames& names_;
+  const std::set<DeviceOpId>& of_layers_;
   const DevicePartition& partition_;
-  const RangeNames names_;
   std::vector<Launch> launches_;
   DurationNs after_last_;  ///< passes, what a host thread waits for
   DurationNs after_others_;
@@ -194,8 +198,19 @@ class Finder {
 
 }  // namespace
 
-EarlyExchanges find_early_exchanges(const RuleContext& context, const DevicePartition& partition) {
-  return Finder(context, partition).find();
+std::vector<EarlyExchanges> find_early_exchanges(const RuleContext& context,
+                                                 std::span<const DevicePartition> partitions) {
+  std::vector<EarlyExchanges> found(partitions.size());
+  auto communicates = [](const DevicePartition& one) {
+    return one.hidden_comm.ns > 0 || one.per_steady_step[TimeClass::kCommTransfer].ns > 0;
+  };
+  if (context.steps.all.empty() || std::ranges::none_of(partitions, communicates)) return found;
+  const RangeNames names(context.trace);
+  const std::set<DeviceOpId> of_layers = find_layer_exchanges(context).ops(context.trace);
+  for (std::size_t p = 0; p < partitions.size(); ++p)
+    if (communicates(partitions[p]))
+      found[p] = Finder(context, names, of_layers, partitions[p]).find();
+  return found;
 }
 
 }  // namespace headway::analyzer

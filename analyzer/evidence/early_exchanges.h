@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analyzer/evidence/rule.h"
@@ -21,7 +22,8 @@ struct EarlyExchanges {
   bool empty() const { return sums.empty() && ranges.empty(); }
 };
 
-/// Of all steps, where nine of ten steady ones agree. Linear in ranges, collectives and device ops.
-EarlyExchanges find_early_exchanges(const RuleContext& context, const DevicePartition& partition);
+/// For each partition, of all its steps, where nine of ten steady ones agree. Linear in ranges, collectives and device ops.
+std::vector<EarlyExchanges> find_early_exchanges(const RuleContext& context,
+                                                 std::span<const DevicePartition> partitions);
 
 }  // namespace headway::analyzer

@@ -39,16 +39,10 @@ std::string_view figure_basis_id(FigureBasis basis) {
   return basis == FigureBasis::kReplay ? "replay" : "exposed";
 }
 
-ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeClass> classes) {
-  // A host's time is told by what its thread did: it waits for input as a device does, but nothing
-  // waits for launches, copies or the host there.
-  return worst_share(context, classes, std::ranges::all_of(classes, [](TimeClass c) {
-                       return info(c).group == TimeGroup::kInput;
-                     }));
-}
+namespace {
 
-ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeClass> classes,
-                       bool of_hosts) {
+ClassShare worst_of(const RuleContext& context, std::initializer_list<TimeClass> classes,
+                    bool of_hosts) {
   ClassShare worst;
   for (const DevicePartition& device : context.partitions) {
     if (device.steady_steps == 0 || (!device.device.valid() && !of_hosts)) continue;
@@ -58,6 +52,21 @@ ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeCla
     if (!worst.device || share.share() > worst.share()) worst = share;
   }
   return worst;
+}
+
+}  // namespace
+
+ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeClass> classes) {
+  // A host's time is told by what its thread did: it waits for input as a device does, but nothing
+  // waits for launches, copies or the host there.
+  return worst_of(context, classes, std::ranges::all_of(classes, [](TimeClass c) {
+                    return info(c).group == TimeGroup::kInput;
+                  }));
+}
+
+ClassShare worst_share_with_hosts(const RuleContext& context,
+                                  std::initializer_list<TimeClass> classes) {
+  return worst_of(context, classes, true);
 }
 
 std::vector<Evidence> longest_segments(const RuleContext& context, const DevicePartition& device,

@@ -23,9 +23,9 @@ struct ClassShare {
   double share() const { return ratio(time, step); }
 };
 ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeClass> classes);
-/// `of_hosts`: also of programs without device work, on their training threads. Of input that is so anyway.
-ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeClass> classes,
-                       bool of_hosts);
+/// Also of programs without device work, on their training threads, as worst_share() does of input.
+ClassShare worst_share_with_hosts(const RuleContext& context,
+                                  std::initializer_list<TimeClass> classes);
 
 /// The longest segments of the named classes in steady steps, worst first, at most `limit`;
 /// adjoining segments of those classes count as one piece of evidence. `note` is called with the

@@ -53,18 +53,6 @@ std::size_t depth_of(const Points& points, const Loader& loader) {
   return depth;
 }
 
-/// PyTorch asks for as many batches ahead as its loader was told, also where workers are too slow to have them made. 0: not known.
-std::size_t declared_depth(const Trace& trace) {
-  const std::string_view loader = trace.setting("DataLoader");
-  auto value_of = [&](std::string_view key) {
-    std::size_t value = 0;
-    if (const std::size_t at = loader.find(key); at != std::string_view::npos)
-      std::from_chars(loader.data() + at + key.size(), loader.data() + loader.size(), value);
-    return std::min<std::size_t>(value, 1024);
-  };
-  return value_of("num_workers=") * value_of("prefetch_factor=");
-}
-
 void sort_batches(const Points& points, Loader& loader) {
   // Workers that begin together take batches by number.
   std::ranges::stable_sort(loader.made, {}, [&](const BatchTask& one) {
@@ -144,6 +132,17 @@ Loader split_inner(const Points& points, Loader& loader) {
 }
 
 }  // namespace
+
+std::size_t declared_depth(const Trace& trace) {
+  const std::string_view loader = trace.setting("DataLoader");
+  auto value_of = [&](std::string_view key) {
+    std::size_t value = 0;
+    if (const std::size_t at = loader.find(key); at != std::string_view::npos)
+      std::from_chars(loader.data() + at + key.size(), loader.data() + loader.size(), value);
+    return std::min<std::size_t>(value, 1024);
+  };
+  return value_of("num_workers=") * value_of("prefetch_factor=");
+}
 
 std::vector<Loader> find_loaders(const Points& points) {
   const Trace& trace = points.trace();

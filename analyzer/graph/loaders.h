@@ -27,6 +27,9 @@ struct Loader {
   std::vector<BatchTask> outer_waits;
 };
 
+/// PyTorch asks for as many batches ahead as its loader was told, also where workers are too slow to have them made. 0: not known.
+std::size_t declared_depth(const trace::Trace& trace);
+
 /// The loaders of a trace by process, also those without batches or waits; then the loaders for evaluations, which run
 /// within an epoch of another loader.
 std::vector<Loader> find_loaders(const Points& points);

@@ -62,11 +62,11 @@ std::vector<Segment> exposed(const RuleContext& context, const DevicePartition& 
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
-  const ClassShare share = worst_share(context, {TimeClass::kCommTransfer}, true);
+  const ClassShare share = worst_share_with_hosts(context, {TimeClass::kCommTransfer});
   if (!share.device) return cannot_tell(rule, "No step is steady.");
   if (context.program.is_inference())
     return fine(rule, "The program does inference: no gradient exchange.");
-  const EarlyExchanges early = find_early_exchanges(context, *share.device);
+  const EarlyExchanges early = find_early_exchanges(context, {share.device, 1}).front();
   if (early.empty())
     return fine(rule,
                 "Gradients are exchanged once per step, or ranges do not tell the backward "

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // comm-exposed: the device does nothing but communicate.
 //
-// Symptom: all-reduce (or all-gather, all-to-all, …) kernels run while no compute does.
+// Symptom: all-reduce (or all-gather, all-to-all, …) kernels run while no compute does; of a program
+//   without a device, its training thread waits for communication.
 // Mechanism: gradients travel on a separate stream and could overlap the backward pass. The
 //   remainder after compute adds to the step.
 // Formula: recoverable = comm_transfer: communication outside compute. If all ranks are known, it
@@ -53,7 +54,7 @@ std::string main_kind(const RuleContext& context, const DevicePartition& device)
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
-  ClassShare share = worst_share(context, {TimeClass::kCommTransfer}, true);
+  ClassShare share = worst_share_with_hosts(context, {TimeClass::kCommTransfer});
   if (!share.device) return cannot_tell(rule, "No step is steady.");
   DurationNs hidden = share.device->hidden_comm;
   if (share.time.ns == 0 && hidden.ns == 0 && context.trace.world_size > 1) {
@@ -62,25 +63,26 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                    "CUDA kernels, or the communication library's collectives.",
                                    context.trace.world_size));
   }
-  if (share.share() < kFindingShare) {
-    return fine(rule, fmt::format("Exposed communication: {0}; {1} {2} overlap compute.",
-                                  of_step(context, share.time, share.step), format_duration(hidden),
-                                  per_step(context)));
-  }
+  const bool on_device = share.device->device.valid();
+  std::string beside;
+  if (!on_device)
+    beside = "; what overlaps compute is not recorded";
+  else if (hidden.ns > 0)
+    beside =
+        fmt::format("; another {} {} overlap compute", format_duration(hidden), per_step(context));
+  if (share.share() < kFindingShare)
+    return fine(rule, fmt::format("Exposed communication: {}{}.",
+                                  of_step(context, share.time, share.step), beside));
   Finding finding = found(rule, share.time, context);
   finding.sub_cause = main_kind(context, *share.device);
-  const std::string what =
-      share.device->device.valid()
-          ? fmt::format("Only communication runs for {}; another {} overlap compute.",
-                        of_step(context, share.time, share.step), format_duration(hidden))
-          : fmt::format(
-                "The training thread waits for communication for {}; what overlaps compute "
-                "is not recorded.",
-                of_step(context, share.time, share.step));
-  finding.claim = fmt::format("{}{}", what,
-                              context.job ? ""
-                                          : " On one rank alone, this includes waiting for late "
-                                            "ranks: add the traces of all ranks.");
+  finding.claim = fmt::format(
+      "{} for {}{}.{}",
+      on_device ? "Only communication runs" : "The training thread waits for communication",
+      of_step(context, share.time, share.step), beside,
+      context.job
+          ? ""
+          : " On one rank alone, this includes waiting for late ranks: add the traces of all "
+            "ranks.");
   finding.confidence = context.job ? 0.95 : 0.75;
   finding.evidence =
       longest_segments(context, *share.device, {TimeClass::kCommTransfer}, communication_note);

@@ -104,6 +104,11 @@ void Editor::drop_op(DeviceOpId op) {
   drop_waits_of(call, attribution_.range_of[op.value]);
 }
 
+void Editor::drop_collective(DeviceOpId op) {
+  drop_op(op);
+  remove_edges(end_of(points_.task(op)), EdgeKind::kTransfer);
+}
+
 /// Where each op is waited for, an op that is not run is not waited for: calls of its own range behind its one launch.
 void Editor::drop_waits_of(CallId launch, RangeId range) {
   if (!range.valid()) return;

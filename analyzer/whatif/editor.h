@@ -47,6 +47,8 @@ class Editor {
   /// The op is not run, nor is it launched, nor has it results to allocate and free, nor does the host wait for it alone;
   /// what waited for it waits for what it waited for.
   void drop_op(trace::DeviceOpId op);
+  /// As drop_op for a collective: nor do the ranks meet for it. Of every rank that takes part.
+  void drop_collective(trace::DeviceOpId op);
   /// The thread goes on with the call at once, whatever it did before it.
   void drop_pause(trace::CallId call);
   /// As set_duration for a device op, at most what it took; a collective's is its transfer.

@@ -24,9 +24,9 @@ struct KernelBound {
 
   bool known() const { return arithmetic_ns > 0 && memory_ns > 0; }
   /// The share of `now_ns`, its time, that is left with so many times the arithmetic's rate and this share of the bytes. The larger
-  /// bound shortens or lengthens it in proportion, however near the kernel comes to it. Where arithmetic takes over it takes what
-  /// large kernels reach, where memory does, the mean (on logarithms) of that and of the share that the kernel reaches now; arithmetic that takes over does not hide what the kernel takes beyond its memory bound. 1 where the bound
-  /// is not known.
+  /// bound shortens or lengthens it in proportion, however near the kernel comes to it. Arithmetic that takes over takes what large
+  /// kernels reach, and does not hide what the kernel takes beyond its memory bound; memory that takes over, the mean (on
+  /// logarithms) of that and of the share that the kernel reaches now. 1 where the bound is not known.
   double share_left(double faster, double bytes, double now_ns) const;
 };
 

@@ -88,4 +88,15 @@ OverlapSlowdown fit_overlap_slowdown(const Predictor& predictor, DeviceId device
   return result;
 }
 
+void slow_down_less(const Predictor& predictor, DeviceId device, double less, Editor& editor) {
+  const OverlapSlowdown slowdown = fit_overlap_slowdown(predictor, device);
+  if (slowdown.log_per_overlap <= 0) return;
+  const Points& points = predictor.program().graph().points();
+  for_each_overlapped(predictor, device, [&](DeviceOpId op, double share) {
+    const auto now = static_cast<double>(predictor.trace().device_ops.interval(op).length().ns);
+    editor.set_duration(points.task(op), {std::llround(now / slowdown.stretch(share * less))},
+                        true);
+  });
+}
+
 }  // namespace headway::analyzer

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "analyzer/replay/predictor.h"
+#include "analyzer/whatif/editor.h"
 
 namespace headway::analyzer {
 
@@ -21,5 +22,9 @@ void for_each_overlapped(const Predictor& predictor, trace::DeviceId device,
                          const std::function<void(trace::DeviceOpId, double)>& visit);
 /// Regresses ln(duration) on the overlapped share, within kernels of one name and launch configuration.
 OverlapSlowdown fit_overlap_slowdown(const Predictor& predictor, trace::DeviceId device);
+/// Kernels of a device beside communication of which `less` (0 to 1) is left out are slowed down less, as far as the recording
+/// shows that they are.
+void slow_down_less(const Predictor& predictor, trace::DeviceId device, double less,
+                    Editor& editor);
 
 }  // namespace headway::analyzer

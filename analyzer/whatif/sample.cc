@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/evidence/loader.h"
+#include "analyzer/graph/loaders.h"
 #include "common/block_bootstrap.h"
 #include "trace/subset.h"
 
@@ -179,9 +180,10 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   const Window judged = typical_window(own, most);
   // A host that runs ahead waits for steps before the sample as long as recorded, whatever is replayed, and the device, once
   // it is faster, waits for the host in the step after those.
-  // What tells when a worker could have begun a batch is the step that made room for it. Without that step the batch comes when it
-  // came, however much faster the others are: workers that start anew held up a step of 46.6 ms without allocations for 87.7.
-  const auto ahead = static_cast<std::size_t>(std::max<std::int64_t>(0, batches_ahead(trace)));
+  // What tells when a worker could have begun a batch is the step that made room for it. Without that step the batch comes at its
+  // recorded time, however fast the steps before it become.
+  const std::size_t ahead =
+      std::max(static_cast<std::size_t>(batches_ahead(trace)), declared_depth(trace));
   const std::size_t before =
       std::clamp(std::max(run_ahead(analysis), ahead) + 1, kBefore,
                  kBefore + std::max(most, std::min(ahead, kSampledAtMost / each)));

@@ -15,8 +15,7 @@ namespace headway::kernels::cuda {
 /// For one thread, with the context current. Errors of the driver are thrown (Error, internal).
 class KernelLibrary {
  public:
-  /// `compiler`: of generated code, where launches may have any. Throws Error when this program was built without kernels and so
-  /// has no kernels.
+  /// `compiler`: of generated code, where launches may have any. Throws Error when this program was built without kernels.
   explicit KernelLibrary(const headway::cuda::Context& context,
                          std::unique_ptr<const CodeCompiler> compiler = nullptr);
   ~KernelLibrary();

@@ -392,7 +392,7 @@ std::span<const Preset> all_presets() {
       {"comm-each-batch",
        "Four micro batches a step; the gradients of each are exchanged.",
        "comm-each-batch",
-       with(ranks("40"), {{"accumulate", "4"}, {"network_gb_per_s", "0.2"}}),
+       with(ranks("40"), {{"accumulate", "4"}, {"network_gb_per_s", "0.02"}}),
        {{"width", "64"},
         {"batch", "256"},
         {"workers", "4"},

@@ -2,7 +2,6 @@
 // Gradients that are accumulated over several batches are exchanged once, after the last of them.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <set>
 #include <vector>
 
@@ -18,28 +17,12 @@ namespace {
 
 using namespace trace;
 
-/// They are not made, nor do the ranks meet for them.
 void drop(const Predictor& predictor, const EarlyExchanges& early, Editor& editor) {
-  const Points& points = predictor.program().graph().points();
   for (DeviceOpId op : early.sums) {
     for (CallId call : waits_before(predictor.trace(), op)) editor.drop_call(call);
-    editor.drop_op(op);
-    editor.remove_edges(end_of(points.task(op)), EdgeKind::kTransfer);
+    editor.drop_collective(op);
   }
   for (DeviceOpId op : early.kernels) editor.drop_op(op);
-}
-
-/// Kernels beside fewer sums are slowed down less.
-void relieve(const Predictor& predictor, DeviceId device, std::int64_t passes, Editor& editor) {
-  const OverlapSlowdown slowdown = fit_overlap_slowdown(predictor, device);
-  if (slowdown.log_per_overlap <= 0) return;
-  const double less = 1 - 1 / static_cast<double>(passes);
-  const Points& points = predictor.program().graph().points();
-  for_each_overlapped(predictor, device, [&](DeviceOpId op, double share) {
-    const auto now = static_cast<double>(predictor.trace().device_ops.interval(op).length().ns);
-    editor.set_duration(points.task(op), {std::llround(now / slowdown.stretch(share * less))},
-                        true);
-  });
 }
 
 /// Of what a thread communicates itself, by the names of it, the last pass' part stays, and so much of the others'.
@@ -67,27 +50,29 @@ double waiting_share(const DevicePartition& partition) {
 }
 
 Proposal propose(const Predictor& predictor) {
-  const RuleContext context = rule_context(predictor);
   const std::vector<DevicePartition>& partitions = predictor.analysis().partitions;
-  const DevicePartition& judged = partitions[predictor.steps().partition];
-  const EarlyExchanges early = find_early_exchanges(context, judged);
+  const std::vector<EarlyExchanges> of_ranks =
+      find_early_exchanges(rule_context(predictor), partitions);
+  const std::size_t judged = predictor.steps().partition;
+  const EarlyExchanges& early = of_ranks[judged];
   if (early.empty())
     return not_here(
         "gradients are exchanged once per step, or ranges do not tell the backward passes apart");
   const std::string text = fmt::format(
       "gradients of {} batches are exchanged once per step, not after each", early.passes);
   if (!early.ranges.empty()) {
-    Proposal proposal{true, text, shortened(predictor, early, waiting_share(judged))};
+    Proposal proposal{true, text, shortened(predictor, early, waiting_share(partitions[judged]))};
     // Ranks that are late in turns wait less for each other where they meet less often; all of it may be waiting.
     proposal.otherwise = {shortened(predictor, early, 0), shortened(predictor, early, 1)};
     return proposal;
   }
   Editor editor(predictor);
-  for (const DevicePartition& partition : partitions) {
-    if (!partition.device.valid()) continue;
-    const EarlyExchanges its = find_early_exchanges(context, partition);
+  for (std::size_t p = 0; p < partitions.size(); ++p) {
+    const EarlyExchanges& its = of_ranks[p];
+    if (its.sums.empty()) continue;
     drop(predictor, its, editor);
-    if (!its.empty()) relieve(predictor, partition.device, its.passes, editor);
+    slow_down_less(predictor, partitions[p].device, 1 - 1 / static_cast<double>(its.passes),
+                   editor);
   }
   return {true, text, editor.take()};
 }
@@ -103,7 +88,8 @@ const Fix kExchangeOnce{
     "--sum-each-batch off",
     "All-reduces, and kernels that pack them, disappear from all backward passes of a step but the "
     "last. On a host thread their time goes, except for the waits for late ranks, which come at "
-    "the last one; broadcasts of buffers between the passes go, too.",
+    "the last one (half of it, where other ranks are not known); broadcasts of buffers between the "
+    "passes go, too.",
     "whether memory holds gradients between the passes, as it does",
     propose};
 

@@ -181,8 +181,9 @@ const Fix kFuseChains{
     0.5,
     "--fused-bn on, --graph-compiler on",
     "A run of up to 16 kernels with one reduction, or several over the same axis, becomes one "
-    "launch that reads each tensor once and writes only what other ops read. Column sums share "
-    "their inputs with a compiler's following kernel. A bias and its gradient merge into matrix "
+    "launch that reads each tensor once and writes only what other ops read. A cast of what the "
+    "run has just written is part of it. Column sums share their inputs with a compiler's "
+    "following kernel. A bias and its gradient merge into matrix "
     "products. Without an op graph, a run takes its longest kernel's time.",
     "whether a compiler finds the same runs",
     propose};

@@ -109,17 +109,10 @@ class Merger {
     return any;
   }
 
-  /// Kernels beside fewer transfers are slowed down less: by as much as is left of what the transfers of a device took.
+  /// By as much as is left of what the transfers of a device took.
   void relieve(DeviceId device) {
-    const OverlapSlowdown slowdown = fit_overlap_slowdown(predictor_, device);
-    if (slowdown.log_per_overlap <= 0 || before_.ns <= 0) return;
-    const double less = std::clamp(1 - ratio(after_, before_), 0.0, 1.0);
-    for_each_overlapped(predictor_, device, [&](DeviceOpId op, double share) {
-      const double now =
-          static_cast<double>(predictor_.trace().device_ops.interval(op).length().ns);
-      editor_.set_duration(predictor_.program().graph().points().task(op),
-                           {std::llround(now / slowdown.stretch(share * less))}, true);
-    });
+    if (before_.ns > 0)
+      slow_down_less(predictor_, device, std::clamp(1 - ratio(after_, before_), 0.0, 1.0), editor_);
   }
 
   bool empty() const { return editor_.empty(); }
@@ -134,7 +127,7 @@ class Merger {
     for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
       bytes += transfers[i].bytes;
       before_ += DurationNs{std::llround(transfers[i].ns)};
-      if (i + 1 < bucket.end) drop(transfers[i].op);
+      if (i + 1 < bucket.end) editor_.drop_collective(transfers[i].op);
     }
     double ns = model.line.of(bytes);
     if (model.may_go_faster_beyond() && bytes > model.largest) {
@@ -144,13 +137,6 @@ class Merger {
     const Transfer& last = transfers[bucket.end - 1];
     editor_.set_transfer(last.op, {std::llround(last.wait + ns)}, true);
     after_ += DurationNs{std::llround(ns)};
-  }
-
-  /// Nor do the ranks meet for it.
-  void drop(DeviceOpId op) {
-    editor_.drop_op(op);
-    editor_.remove_edges(end_of(predictor_.program().graph().points().task(op)),
-                         EdgeKind::kTransfer);
   }
 
   /// The last one does the work of all: what they take beyond the shortest kernel, or what their bytes need at the

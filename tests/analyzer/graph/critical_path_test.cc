@@ -63,6 +63,22 @@ TEST_CASE(
   CHECK(path.slack_ns[0] == 107'000 - 7'000 - 2'000 - 1'300);  // ε of b, then b itself
 }
 
+TEST_CASE("a host that is always as far ahead does not show how long a launch takes") {
+  GraphTrace t;
+  ProcessId p = t.process();
+  ThreadId host = t.thread(p);
+  StreamId s = t.stream(p);
+  // Half a second ahead, of ops that begin 10 us after one another.
+  constexpr std::int64_t kAhead = 500'000'000;
+  for (std::int64_t i = 0; i < 60; ++i) {
+    const CallId call = t.launch(host, 2'000 * i, 2'000 * i + 1'000);
+    t.op(s, call, kAhead + 110'000 * i, kAhead + 110'000 * i + 100'000, "k");
+  }
+  const Calibration calibrated = calibrate_device_delays(t.finish(), {});
+  CHECK(calibrated.devices.front().launch.samples == 0);
+  CHECK(calibrated.devices.front().launch.p50 < DurationNs{100'000});
+}
+
 TEST_CASE("a stream that waits for an event waits for the op before it") {
   for (bool with_ids : {true, false}) {
     GraphTrace t;

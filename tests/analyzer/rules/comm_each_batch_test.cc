@@ -7,7 +7,6 @@
 
 #include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/ranks/planted_job.h"
-#include "tests/analyzer/text_run.h"
 
 namespace headway::analyzer {
 namespace {
@@ -68,10 +67,11 @@ TEST_CASE("comm-each-batch sees what a host thread waits for in each backward pa
   CHECK(finding(*analyze_planted(on_host(false)), "comm-exposed").status == Status::kFound);
 }
 
-TEST_CASE("comm-each-batch cannot tell without steps") {
-  test::TraceBuilder builder;
-  builder.range(1, "step", 0, 100, {.kind = trace::RangeKind::kStep});
-  CHECK(test::AnalyzedRun(builder).finding("comm-each-batch").status != Status::kFound);
+TEST_CASE("comm-each-batch is fine where each pass has its update") {
+  std::string updates = run("4ms");
+  const std::string update = "    range update phase=update\n      launch adam 300us bytes=100MB\n";
+  updates.insert(updates.rfind("    range forward"), update);
+  CHECK(finding(*analyze_planted(updates), "comm-each-batch").status == Status::kFine);
 }
 
 }  // namespace headway::analyzer

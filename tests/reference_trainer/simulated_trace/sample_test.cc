@@ -17,6 +17,21 @@ double mean_cycle_ns(const analyzer::Steps& steps) {
   return sum / static_cast<double>(steps.steady.size());
 }
 
+/// A fix as the report has it, by an analysis of one rank and a sample: as by the whole recording.
+void check_sampled(const Predicted& whole, const char* fix) {
+  const auto job = analyzer::analyze_ranks_in(whole.trace);
+  REQUIRE(job);
+  const auto sample = analyzer::take_sample(whole.trace, job->analysis, 0);
+  REQUIRE(sample);
+  REQUIRE(sample->trace.event_count() < whole.trace.event_count());
+  const analyzer::Predictor of_sample(sample->trace, sample->analysis, {}, sample->run);
+  const analyzer::Proposal there = analyzer::Proposer(of_sample).of(*analyzer::find_fix(fix));
+  CAPTURE(there.text);
+  REQUIRE(there.applies);
+  CHECK(static_cast<double>(of_sample.predict(there.scenario).step.ns) ==
+        doctest::Approx(whole.step_ns(fix)).epsilon(0.05));
+}
+
 }  // namespace
 
 TEST_CASE("steps of a sample hold as many restarts of the loader as those of the recording") {
@@ -67,19 +82,7 @@ TEST_CASE(
                          {"pipeline", "1f1b"},
                          {"micro_batches", "8"}},
                         48);
-  // As the report has it: an analysis of one rank, and the whole recording.
-  const auto job = analyzer::analyze_ranks_in(whole.trace);
-  REQUIRE(job);
-  const auto sample = analyzer::take_sample(whole.trace, job->analysis, 0);
-  REQUIRE(sample);
-  REQUIRE(sample->trace.event_count() < whole.trace.event_count());
-  const analyzer::Predictor of_sample(sample->trace, sample->analysis, {}, sample->run);
-  const analyzer::Proposal there =
-      analyzer::Proposer(of_sample).of(*analyzer::find_fix("fewer-micro-batches"));
-  CAPTURE(there.text);
-  REQUIRE(there.applies);
-  CHECK(static_cast<double>(of_sample.predict(there.scenario).step.ns) ==
-        doctest::Approx(whole.step_ns("fewer-micro-batches")).epsilon(0.05));
+  check_sampled(whole, "fewer-micro-batches");
 }
 
 TEST_CASE("a sample has the steps that made room for its batches, however few steps it has") {
@@ -106,17 +109,7 @@ TEST_CASE("a sample has the steps that made room for its batches, however few st
                          {"ranks", "16"},
                          {"samples", "256"}},
                         60);
-  const auto job = analyzer::analyze_ranks_in(whole.trace);
-  REQUIRE(job);
-  const auto sample = analyzer::take_sample(whole.trace, job->analysis, 0);
-  REQUIRE(sample);
-  REQUIRE(sample->trace.event_count() < whole.trace.event_count());
-  const analyzer::Predictor of_sample(sample->trace, sample->analysis, {}, sample->run);
-  const analyzer::Proposal there =
-      analyzer::Proposer(of_sample).of(*analyzer::find_fix("caching-allocator"));
-  REQUIRE(there.applies);
-  CHECK(static_cast<double>(of_sample.predict(there.scenario).step.ns) ==
-        doctest::Approx(whole.step_ns("caching-allocator")).epsilon(0.05));
+  check_sampled(whole, "caching-allocator");
 }
 
 }  // namespace headway::test
