@@ -215,6 +215,17 @@ SharedProcessors::SharedProcessors(const Program& program, const std::vector<Par
     if (known) groups_.push_back(std::move(group));
   }
   contended_ = kept > kContended * wanted;
+  if (!contended_) return;
+  for (const Group& group : groups_)
+    for (const Stretch& stretch : group.stretches)
+      if (!stretch.trains) shares_alone_.emplace_back(stretch.id, stretch.alone / stretch.recorded);
+  std::ranges::sort(shares_alone_);
+}
+
+double SharedProcessors::share_alone(ConstraintId id) const {
+  const auto at =
+      std::ranges::lower_bound(shares_alone_, id, {}, &std::pair<ConstraintId, double>::first);
+  return at != shares_alone_.end() && at->first == id ? at->second : 1;
 }
 
 bool SharedProcessors::takes_a_processor(const Part& part) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analyzer/analysis.h"
@@ -22,6 +23,8 @@ class SharedProcessors {
   /// thread's by another, but none shorter than alone. Lengths of their own, found by replaying again and again, drift apart.
   /// None where no thread ever waits for a processor, in the recording or in the scenario. Replays up to nine times.
   std::optional<Scenario> settled(Replayer& replayer, const Scenario& scenario) const;
+  /// How much of its recorded length a worker's constraint takes with a processor of its own, 0 to 1; 1 of any other.
+  double share_alone(ConstraintId id) const;
   /// What workers compute in a step, on all processors that a loader has; the most of any loader.
   DurationNs least_per_step() const { return least_; }
 
@@ -83,7 +86,8 @@ class SharedProcessors {
   double processors_ = 0;  ///< of each group; 0 unknown
   bool training_shares_ = false;
   std::vector<Group> groups_;
-  bool contended_ = false;  ///< the recording
+  bool contended_ = false;                                     ///< the recording
+  std::vector<std::pair<ConstraintId, double>> shares_alone_;  ///< sorted; of contended recordings
   DurationNs least_;
 };
 

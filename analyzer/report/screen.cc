@@ -200,8 +200,10 @@ void add_cause(Screen& screen, const Analysis& analysis, const Finding& finding,
       number == 1 ? "Change" : "",
       fmt::format("{}. {}: {}", number, finding_label(finding), costs_time ? gain : finding.claim),
       2);
-  if (finding.advice.empty()) return;
-  screen.advice(finding.advice.front());
+  const auto its = std::ranges::find_if(finding.advice, [&](const Advice& advice) {
+    return advice.fix.empty() || !finding.predicted || advice.fix == finding.predicted->fix;
+  });
+  if (its != finding.advice.end()) screen.advice(*its);
 }
 
 /// "step 197 → 40.1 ms with more-workers, cuda-graph".

@@ -18,6 +18,7 @@ Editor::Editor(const Predictor& predictor)
       points_(predictor.program().graph().points()),
       trace_(predictor.trace()),
       parts_(predictor.parts()),
+      processors_(predictor.processors()),
       attribution_(predictor.analysis().attribution) {}
 
 void Editor::set_duration(TaskId task, DurationNs duration, bool modelled) {
@@ -26,19 +27,28 @@ void Editor::set_duration(TaskId task, DurationNs duration, bool modelled) {
   });
 }
 
-void Editor::set_work_of(TaskId task, TaskId other, DurationNs saved) {
-  const DurationNs whole = std::max(DurationNs{}, points_.interval(other).length() - saved);
-  program_.for_each(program_.slot_of(end_of(task)), [&](const Constraint& constraint) {
+DurationNs Editor::move_work(TaskId from, TaskId to, DurationNs saved) {
+  const Slot begin = program_.slot_of(start_of(from));
+  double whole = static_cast<double>(points_.interval(from).length().ns);
+  std::vector<std::pair<PartId, DurationNs>> moved;
+  for (Slot at = program_.slot_of(end_of(from)); at != begin;) {
+    const Constraint inner = program_.own_into(at, begin);
+    if (!inner.from.valid()) break;
+    const auto length = static_cast<double>(inner.lag.ns);
+    const double alone = length * processors_.share_alone(inner.id);
+    whole -= length - alone;
+    moved.emplace_back(inner.part, std::llround(alone));
+    scenario_.set(inner.id, {});
+    at = inner.from;
+  }
+  const DurationNs there{std::llround(std::max(0.0, whole - static_cast<double>(saved.ns)))};
+  program_.for_each(program_.slot_of(end_of(to)), [&](const Constraint& constraint) {
     if (constraint.kind != EdgeKind::kDuration) return;
-    scenario_.set(constraint.id, whole, true);
-    const Slot begin = program_.slot_of(start_of(other));
-    for (Slot at = program_.slot_of(end_of(other)); at != begin;) {
-      const Constraint inner = program_.own_into(at, begin);
-      if (!inner.from.valid()) return;
-      scenario_.moved.push_back({constraint.id, inner.part, inner.lag.ns});
-      at = inner.from;
-    }
+    scenario_.set(constraint.id, there, true);
+    for (const auto& [part, length] : moved)
+      scenario_.moved.push_back({constraint.id, part, length.ns});
   });
+  return there;
 }
 
 void Editor::remove_edges(PointId to, EdgeKind kind) {

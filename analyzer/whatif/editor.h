@@ -19,8 +19,9 @@ class Editor {
 
   /// Another duration for a task's own time.
   void set_duration(TaskId task, DurationNs duration, bool modelled = false);
-  /// The task lasts as long as another one did, less `saved`: it does that one's work. Cheaper parts of it make it shorter.
-  void set_work_of(TaskId task, TaskId other, DurationNs saved);
+  /// What a worker did in task `from` is done in `to` instead, with a processor of its own, in `saved` less. Cheaper parts of it
+  /// make it shorter. Returns how long it takes there.
+  DurationNs move_work(TaskId from, TaskId to, DurationNs saved);
   /// Another length for one constraint. Not `modelled`: no ceiling takes it away, as it is no part of the cause.
   void set_lag(ConstraintId constraint, DurationNs lag, bool modelled = true) {
     scenario_.set(constraint, lag, modelled);
@@ -86,6 +87,7 @@ class Editor {
   const Points& points_;
   const trace::Trace& trace_;
   const std::vector<Part>& parts_;
+  const SharedProcessors& processors_;
   const Attribution& attribution_;
   Scenario scenario_;
   std::set<trace::CallId>

@@ -117,13 +117,15 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     if (is_worth_making(gain)) finding.fixes.push_back(gain);
   }
   // A cause is none the less one where no fix of it that is known would help here; one that takes most of it away does,
-  // though it may be less than steps scatter.
-  const bool is_cause =
-      finding.fixes.empty() && finding.at_most && is_worth_making(*finding.at_most);
-  if (is_cause && finding.predicted && expected(*finding.predicted) > finding.at_most->share / 2)
-    finding.fixes.push_back(*finding.predicted);
-  const bool by_ceiling = !finding.predicted || (is_cause && finding.fixes.empty());
-  if (by_ceiling) {
+  // though it may be less than steps scatter. What other steps of the run do without stays one beside fixes of less.
+  const bool is_cause = finding.at_most && is_worth_making(*finding.at_most);
+  const bool most_is_taken =
+      finding.predicted && is_cause && expected(*finding.predicted) > finding.at_most->share / 2;
+  const bool none_helps = finding.fixes.empty();
+  if (is_cause && most_is_taken && none_helps) finding.fixes.push_back(*finding.predicted);
+  const bool stays =
+      is_cause && !most_is_taken && (none_helps || finding.at_most->certainty >= kMeasuredCounts);
+  if (!finding.predicted || stays) {
     finding.predicted = std::exchange(finding.at_most, std::nullopt);
     most = finding.predicted->share;
     if (is_worth_making(*finding.predicted)) finding.fixes.push_back(*finding.predicted);
@@ -266,7 +268,7 @@ void set_advice(Finding& finding) {
     }
     // What no setting makes, and what could be gained at most: there the rule says how.
     for (Advice& said : of_rule) {
-      if (finding.fixes.size() != 1 ||
+      if ((finding.fixes.size() != 1 && fix.kind != FixKind::kCeiling) ||
           std::ranges::find(its, said.framework, &Advice::framework) != its.end())
         continue;
       said.fix = fix.id;

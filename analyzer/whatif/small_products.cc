@@ -157,7 +157,7 @@ std::optional<double> SmallProducts::on_slower_units(trace::DeviceOpId product,
     case SmallProduct::kLatency:
       return hidden;
     case SmallProduct::kArithmetic:
-      return added;
+      return then / now;
     case SmallProduct::kEither:
       break;
   }

@@ -57,7 +57,8 @@ class SmallProducts {
   /// blocks that one of these has.
   std::int64_t most_blocks(trace::DeviceOpId product) const;
   /// The share of its time that it takes where units of so many times the rate are slower, and arithmetic takes over. The recording's
-  /// products tell nothing of those units: their time may hide what the product waits for now, or come on top of it.
+  /// products tell nothing of those units: their time may hide what the product waits for now, come on top of it, or the
+  /// product stays as far behind these units as it is behind the present ones. Between the first two is the likeliest.
   std::optional<double> on_slower_units(trace::DeviceOpId product, const KernelBound& bound,
                                         double faster, double time_now, SmallProduct held_by) const;
   /// Nearest at its ends.

@@ -21,7 +21,7 @@ using namespace trace;
 /// Starting a collective, whatever it sends: NCCL's own model of itself (src/include/tuning.h: baseLat).
 constexpr double kStartNs = 8'400;
 
-/// What the recording does not tell.
+/// What the recording does not tell. Nothing of it counts where each node has one rank: its stages inside of a node are empty.
 struct Unknown {
   double
       network;  ///< the one connection of a ring gets so much of what the connections of a node reach together
@@ -76,11 +76,15 @@ double one_ring_ns(const Staged& staged, std::size_t i, const Unknown& unknown) 
 Scenario in_one_ring(const Predictor& predictor, const Staged& staged, const Unknown& unknown) {
   Editor editor(predictor);
   for (std::size_t i = 0; i < staged.scatter.size(); ++i) {
+    editor.drop_op(staged.gather[i].op);
+    if (staged.per_node() == 1) {
+      editor.drop_op(staged.scatter[i].op);
+      continue;
+    }
     const double ns = one_ring_ns(staged, i, unknown);
     editor.set_transfer(staged.scatter[i].op, DurationNs{std::llround(staged.scatter[i].wait + ns)},
                         true);
     if (!staged.across.empty()) editor.drop_op(staged.across[i].op);
-    editor.drop_op(staged.gather[i].op);
   }
   return editor.take();
 }
@@ -99,7 +103,8 @@ Proposal propose(const Predictor& predictor) {
   for (std::size_t i = 0; staged.across.empty() && i < staged.scatter.size(); ++i)
     if (!is_one_sum(trace, staged.scatter[i], staged.gather[i]))
       return not_here("other work runs between a reduce-scatter and its all-gather");
-  if (staged.per_node() < 2) return not_here("the ranks per stage are unknown");
+  if (staged.per_node() < 1 || (staged.per_node() == 1 && staged.across.empty()))
+    return not_here("the ranks per stage are unknown");
   const TransferModel model = model_transfers(predictor, staged.across);
   staged.line = model.line;
   Proposal proposal{true,

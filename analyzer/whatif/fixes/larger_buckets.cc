@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/evidence/early_exchanges.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/kernel_rates.h"
@@ -54,22 +55,34 @@ bool has_larger(const std::vector<Transfer>& messages, const BucketSizes& sizes)
   });
 }
 
-/// Buckets are measured by gradients as they are; `compressed`: so many times as few bytes travel.
-std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers, double compressed,
-                                 const BucketSizes& sizes) {
+/// Buckets are measured by gradients as they are; `compressed`: so many times as few bytes travel. Each of the backward `passes`
+/// has its own.
+std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers, std::size_t passes,
+                                 double compressed, const BucketSizes& sizes) {
   constexpr double kMiB = 1 << 20;
+  const std::size_t of_pass = transfers.size() / passes;
   std::vector<Bucket> buckets;
   double bytes = 0;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     bytes += transfers[i].gradients > 0 ? transfers[i].gradients : compressed * transfers[i].bytes;
-    const double size = kMiB * (buckets.empty() ? sizes.first : sizes.others);
-    if (bytes < size && i + 1 < transfers.size()) continue;
+    const bool is_first = begin % of_pass == 0;
+    const double size = kMiB * (is_first ? sizes.first : sizes.others);
+    if (bytes < size && (i + 1) % of_pass != 0) continue;
     buckets.push_back({begin, i + 1});
     begin = i + 1;
     bytes = 0;
   }
   return buckets;
+}
+
+/// By partition: backward passes of a step that each exchange gradients.
+std::vector<std::size_t> passes_that_exchange(const Predictor& predictor) {
+  std::vector<std::size_t> passes;
+  for (const EarlyExchanges& its :
+       find_early_exchanges(rule_context(predictor), predictor.analysis().partitions))
+    passes.push_back(its.sums.empty() ? 1 : static_cast<std::size_t>(its.passes));
+  return passes;
 }
 
 /// What bytes of a message take beyond the largest recorded one: as those before, or half of it, by another protocol of the
@@ -88,13 +101,14 @@ class Merger {
 
   /// The stages of a step on one stream, of as many transfers each, with the line of each stage. Whether any were joined.
   bool merge(const std::vector<std::vector<Transfer>>& stages,
-             const std::vector<TransferModel>& models, Interval step) {
+             const std::vector<TransferModel>& models, Interval step, std::size_t passes) {
     const Trace& trace = predictor_.trace();
     const std::vector<Transfer>& first = stages.front();
     const StreamId stream = trace.device_ops.stream[first.front().op.value];
     const auto beside = companions(predictor_, stream, step, first.size());
     bool any = false;
-    for (const Bucket& bucket : fill_buckets(first, compressed_, sizes_)) {
+    if (first.size() % passes != 0) passes = 1;
+    for (const Bucket& bucket : fill_buckets(first, passes, compressed_, sizes_)) {
       ++messages_;
       if (bucket.end - bucket.begin < 2) continue;
       any = true;
@@ -179,16 +193,19 @@ struct InBuckets {
 };
 
 InBuckets in_buckets(const Predictor& predictor, const std::vector<std::vector<Transfer>>& all,
-                     const std::vector<TransferModel>& models, const BucketSizes& bucket_sizes,
+                     const std::vector<TransferModel>& models,
+                     const std::vector<std::size_t>& passes, const BucketSizes& bucket_sizes,
                      Beyond beyond = Beyond::kAlike) {
   Merger merger(predictor, bucket_sizes, beyond);
   std::int64_t before = 0;
   std::int64_t steps = 0;
   std::int64_t merged = 0;
-  for (const DevicePartition& partition : predictor.analysis().partitions) {
+  const std::vector<DevicePartition>& partitions = predictor.analysis().partitions;
+  for (std::size_t p = 0; p < partitions.size(); ++p) {
+    const DevicePartition& partition = partitions[p];
     if (!partition.device.valid()) continue;
     for_each_step_exchange(predictor, partition, all, [&](const StepStages& stages, Interval step) {
-      merged += merger.merge(stages, models, step);
+      merged += merger.merge(stages, models, step, passes[p]);
       before += std::ssize(stages.front());
       ++steps;
     });
@@ -240,9 +257,10 @@ Proposal propose(const Predictor& predictor) {
           "all messages have one size, so latency and bandwidth cannot be separated; run `headway "
           "calibrate` on that machine to measure them");
   }
+  const std::vector<std::size_t> passes = passes_that_exchange(predictor);
   BucketSizes chosen = kUsual;
-  InBuckets best = in_buckets(predictor, all, models, chosen);
-  InBuckets all_large = in_buckets(predictor, all, models, kAllLarge);
+  InBuckets best = in_buckets(predictor, all, models, passes, chosen);
+  InBuckets all_large = in_buckets(predictor, all, models, passes, kAllLarge);
   auto step_with = [&](const InBuckets& its) {
     return predictor.predict(its.proposal.scenario).step;
   };
@@ -260,7 +278,7 @@ Proposal propose(const Predictor& predictor) {
     best = std::move(all_large);
   } else {
     for (const BucketSizes& sizes : kSmaller) {
-      InBuckets other = in_buckets(predictor, all, models, sizes);
+      InBuckets other = in_buckets(predictor, all, models, passes, sizes);
       if (!other.proposal.applies) break;
       const DurationNs its = step_with(other);
       if (its > step) break;
@@ -275,12 +293,13 @@ Proposal propose(const Predictor& predictor) {
       std::vector<TransferModel> ends = models;
       for (TransferModel& model : ends)
         model.line = TransferLine(bytes ? model.most_bytes() : model.most_latency());
-      best.proposal.otherwise.push_back(in_buckets(predictor, all, ends, chosen).proposal.scenario);
+      best.proposal.otherwise.push_back(
+          in_buckets(predictor, all, ends, passes, chosen).proposal.scenario);
     }
   }
   if (best.goes_beyond)
     best.proposal.otherwise.push_back(
-        in_buckets(predictor, all, models, chosen, Beyond::kHalf).proposal.scenario);
+        in_buckets(predictor, all, models, passes, chosen, Beyond::kHalf).proposal.scenario);
   return best.proposal;
 }
 

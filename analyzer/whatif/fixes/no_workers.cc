@@ -22,7 +22,7 @@ struct Times {
   std::int64_t batches = 0;
 };
 
-/// Every wait for a worker's batch takes as long as the worker took to make it, less `saved`.
+/// The training thread makes each batch, in `saved` less, instead of waiting for it.
 Scenario made_here(const Predictor& predictor, DurationNs saved, Times& times) {
   const Points& points = predictor.program().graph().points();
   Editor editor(predictor);
@@ -33,11 +33,9 @@ Scenario made_here(const Predictor& predictor, DurationNs saved, Times& times) {
     for (std::size_t i = 0; i < makers.size(); ++i) {
       if (!makers[i].valid()) continue;
       const TaskId wait = loader.waited[i].task;
-      const DurationNs made_in = points.interval(makers[i]).length();
       editor.remove_edges(end_of(wait), EdgeKind::kBatch);
-      editor.set_work_of(wait, makers[i], saved);
+      times.making += editor.move_work(makers[i], wait, saved);
       times.waiting += points.interval(wait).length();
-      times.making += made_in;
       ++times.batches;
     }
   }
@@ -51,9 +49,10 @@ Proposal propose(const Predictor& predictor) {
   Proposal proposal;
   proposal.scenario = made_here(predictor, saved, times);
   if (times.batches == 0) return not_here("no workers make batches");
-  proposal.text = fmt::format("making a batch takes {}, waiting for one {}",
-                              format_duration(times.making / times.batches),
-                              format_duration(times.waiting / times.batches));
+  proposal.text =
+      fmt::format("making a batch takes {} on a processor of its own, waiting for one {}",
+                  format_duration(times.making / times.batches),
+                  format_duration(times.waiting / times.batches));
   // Making them here may take longer than waiting did: a host that is ahead of the device hides it.
   if (predictor.predict(proposal.scenario).gain.ns <= 0) return not_here(proposal.text);
   proposal.applies = true;
@@ -66,16 +65,18 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kNoWorkers{"no-workers",
-                     "Make batches on the training thread",
-                     "input-bound, workers-oversubscribed",
-                     FixKind::kModelled,
-                     0.2,
-                     "--workers 0",
-                     "The training thread makes each batch in the worker's time instead of waiting "
-                     "for it. No worker starts or hands over batches, which in PyTorch also saves "
-                     "0.3 ms of the following compute.",
-                     "whether the training thread is as fast as a worker",
-                     propose};
+const Fix kNoWorkers{
+    "no-workers",
+    "Make batches on the training thread",
+    "input-bound, workers-oversubscribed",
+    FixKind::kModelled,
+    0.2,
+    "--workers 0",
+    "The training thread makes each batch instead of waiting for it, in a worker's "
+    "time with a processor of its own. No worker starts or hands over batches, which in PyTorch "
+    "also saves "
+    "0.3 ms of the following compute.",
+    "whether the training thread is as fast as a worker",
+    propose};
 
 }  // namespace headway::analyzer

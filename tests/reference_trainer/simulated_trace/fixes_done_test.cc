@@ -2,6 +2,9 @@
 // Fixes that are predicted from one simulated run and done in another.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "analyzer/whatif/predict_findings.h"
 #include "tests/reference_trainer/simulated_trace/predicted.h"
 #include "trace/subset.h"
 
@@ -56,6 +59,13 @@ TEST_CASE("workers that start with each epoch may cost more than they hide") {
                             {"worker_reuse", "off"},
                             {"worker_start_ms", "6"},
                             {"run_ahead", "4"}}),
+             "no-workers", {{"workers", "0"}}, 0.05);
+  // Four workers on two processors take twice as long for a batch as the training thread will.
+  check_done(with(kImages, {{"samples", "256"},
+                            {"host_cores", "2"},
+                            {"workers", "4"},
+                            {"worker_reuse", "off"},
+                            {"worker_start_ms", "40"}}),
              "no-workers", {{"workers", "0"}}, 0.05);
 }
 
@@ -794,6 +804,60 @@ TEST_CASE("products in TF32 gain by BF16 where TF32 is as fast as FP32") {
       with(kText,
            {{"gpu", "rtx-4090"}, {"features", "512"}, {"batch", "64"}, {"precision", "tf32"}}),
       "half-precision", {{"precision", "bf16"}}, 0.1);
+}
+
+TEST_CASE("sums in stages of one rank per node become one ring") {
+  check_done(with(kImages, {{"ranks", "4"},
+                            {"ranks_per_node", "1"},
+                            {"samples", "40000"},
+                            {"workers", "8"},
+                            {"first_bucket_mb", "0"},
+                            {"bucket_mb", "0"},
+                            {"topology", "hierarchical"}}),
+             "flat-allreduce", {{"topology", "flat"}});
+}
+
+TEST_CASE("each backward pass that exchanges gradients has buckets of its own") {
+  check_done(with(kImages, {{"ranks", "4"},
+                            {"accumulate", "8"},
+                            {"sum_each_batch", "on"},
+                            {"samples", "40000"},
+                            {"workers", "8"},
+                            {"first_bucket_mb", "0"},
+                            {"bucket_mb", "0"}}),
+             "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}});
+}
+
+TEST_CASE("what other steps do without stays the first fix beside one that takes little of it") {
+  // The drawn machine pauses in every tenth step; workers that start with each epoch cost a fraction of that.
+  Predicted before({{"device", "sim"},
+                    {"model", "resnet"},
+                    {"depth", "26"},
+                    {"width", "32"},
+                    {"batch", "64"},
+                    {"eval", "off"},
+                    {"world", "852189506"},
+                    {"host_cores", "2"},
+                    {"gpu", "a100-80gb"},
+                    {"storage_mb_per_s", "70.1"},
+                    {"samples", "1024"},
+                    {"workers", "2"},
+                    {"worker_reuse", "off"},
+                    {"worker_start_ms", "6.82"},
+                    {"precision", "tf32"},
+                    {"decode", "offline"},
+                    {"ranks", "2"}},
+                   120);
+  analyzer::predict_findings(before.trace, before.analysis);
+  const auto finding =
+      std::ranges::find(before.analysis.findings, "step-outlier", &analyzer::Finding::rule);
+  REQUIRE(finding != before.analysis.findings.end());
+  REQUIRE(finding->predicted);
+  CHECK(finding->predicted->fix == "usual-steps");
+  const auto weak =
+      std::ranges::find(finding->fixes, "persistent-workers", &analyzer::PredictedGain::fix);
+  REQUIRE(weak != finding->fixes.end());
+  CHECK(weak->share < finding->predicted->share / 2);
 }
 
 }  // namespace headway::trainer
