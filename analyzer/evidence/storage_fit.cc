@@ -284,4 +284,13 @@ StorageFit fit_storage(std::span<const StorageRead> reads, std::optional<double>
   return shows_more && !is_far_better(later, same, second.size()) ? fit : later;
 }
 
+StorageFit fit_one_place(std::span<const StorageRead> reads, double request, double ns_per_byte) {
+  StorageFit fit;
+  fit.sharing = Sharing::kPlaces;
+  fit.own = request;
+  fit.ns_per_byte = ns_per_byte;
+  fit.error = error_of(reads, fit, turn_ends(reads, fit));
+  return fit;
+}
+
 }  // namespace headway::analyzer

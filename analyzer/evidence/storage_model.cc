@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <queue>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -48,10 +50,12 @@ struct ByCalls {
 
 /// A read that a range shows has an open and the reads of a file in it.
 double requests_in_read(const trace::Trace& trace, TimeNs since,
-                        const std::vector<StorageRead>& reads) {
+                        const std::set<trace::ThreadId>& threads, std::size_t reads) {
   std::int64_t requests = 0;
-  for_each_call_on_file(trace, since, [&](const FileCalls& one) { requests += one.calls; });
-  return std::max(1.0, static_cast<double>(requests) / static_cast<double>(reads.size()));
+  for_each_call_on_file(trace, since, [&](const FileCalls& one) {
+    if (threads.empty() || threads.contains(one.thread)) requests += one.calls;
+  });
+  return std::max(1.0, static_cast<double>(requests) / static_cast<double>(reads));
 }
 
 ByCalls by_calls_on_files(const trace::Trace& trace, TimeNs since) {
@@ -75,15 +79,49 @@ ByCalls by_calls_on_files(const trace::Trace& trace, TimeNs since) {
   return result;
 }
 
+using CallsOnFiles = std::vector<FileCalls>;
+
+TimeNs end_of(const FileCalls& one) {
+  return one.time.begin + one.busy;
+}
+
+/// Of some threads, or of all; by their ends.
+CallsOnFiles single_calls(const trace::Trace& trace, TimeNs since,
+                          const std::set<trace::ThreadId>& threads) {
+  CallsOnFiles calls;
+  for_each_call_on_file(trace, since, [&](const FileCalls& one) {
+    if (one.calls == 1 && (threads.empty() || threads.contains(one.thread))) calls.push_back(one);
+  });
+  std::ranges::sort(calls, {}, end_of);
+  return calls;
+}
+
+/// Several readers whose reads take most of the time and never overlap: there is one place, and each open waits for the read before.
+bool reads_take_turns(const CallsOnFiles& calls) {
+  constexpr std::size_t kLeastReads = 20;
+  constexpr double kMostOverlap = 0.01;  // of the reads' time
+  constexpr double kLeastBusy = 0.5;     // of the time from the first read to the last
+  std::set<trace::ThreadId> readers;
+  std::size_t reads = 0;
+  double sum = 0;
+  double overlap = 0;
+  TimeNs first;
+  TimeNs until = TimeNs::min();
+  for (const FileCalls& one : calls) {
+    if (!one.read || one.bytes <= 0) continue;
+    if (reads++ == 0) first = one.time.begin;
+    readers.insert(one.thread);
+    sum += ns_of(one.busy);
+    if (until > one.time.begin) overlap += ns_of(until - one.time.begin);
+    until = end_of(one);
+  }
+  return reads >= kLeastReads && readers.size() > 1 && overlap <= kMostOverlap * sum &&
+         sum >= kLeastBusy * ns_of(until - first);
+}
+
 /// Where so many reads are served at once and readers always wait for a place, no call is undisturbed. What an open takes from the
 /// end of another reader's read on, for which it waited; of one place, of a read likewise.
-ByCalls by_calls_at_places(const trace::Trace& trace, TimeNs since, int places) {
-  std::vector<FileCalls> calls;
-  for_each_call_on_file(trace, since, [&](const FileCalls& one) {
-    if (one.calls == 1) calls.push_back(one);
-  });
-  const auto end_of = [](const FileCalls& one) { return one.time.begin + one.busy; };
-  std::ranges::sort(calls, {}, end_of);
+ByCalls by_calls_at_places(const CallsOnFiles& calls, int places) {
   std::vector<double> opens;
   std::vector<std::pair<double, std::int64_t>> reads;  // ns, bytes
   // The two latest ends of reads, of different threads.
@@ -200,9 +238,11 @@ StorageModel storage_model(const trace::Trace& trace, TimeNs since,
   std::vector<StorageRead> sized;
   for (const StorageRead& read : model.reads)
     if (read.bytes > 0) sized.push_back(read);
-  ByCalls calls = by_calls_on_files(trace, since);
+  const CallsOnFiles single = single_calls(trace, since, threads);
+  model.in_turns = reads_take_turns(single);
+  ByCalls calls = model.in_turns ? by_calls_at_places(single, 1) : by_calls_on_files(trace, since);
   const double large_read_rate = sum_reads(trace, since).large_read_rate;
-  const double in_read = requests_in_read(trace, since, model.reads);
+  const double in_read = requests_in_read(trace, since, threads, model.reads.size());
   const auto made_by = [&](const StorageFit& fit) {
     StorageModel one = model;
     if (calls.request) one.request = DurationNs{std::llround(*calls.request)};
@@ -210,9 +250,12 @@ StorageModel storage_model(const trace::Trace& trace, TimeNs since,
     apply(fit, calls.ns_per_byte, large_read_rate, one);
     return one;
   };
-  const StorageFit fit = fit_storage(sized, calls.ns_per_byte);
-  if (fit.sharing == Sharing::kPlaces && calls.request) {
-    const ByCalls waiting = by_calls_at_places(trace, since, fit.places);
+  const StorageFit fit =
+      model.in_turns && calls.request
+          ? fit_one_place(sized, in_read * *calls.request, calls.ns_per_byte.value_or(0))
+          : fit_storage(sized, calls.ns_per_byte);
+  if (!model.in_turns && fit.sharing == Sharing::kPlaces && calls.request) {
+    const ByCalls waiting = by_calls_at_places(single, fit.places);
     if (waiting.request && *waiting.request < *calls.request) calls = waiting;
   }
   StorageModel fitted = made_by(fit);
@@ -254,10 +297,34 @@ double StorageModel::serves(double times_readers, double share_of_reading) const
 }
 
 double StorageModel::load(Interval window) const {
+  const auto served = [](const StorageRead& read) {
+    return Interval{read.time.end - (read.held + read.transfer), read.time.end};
+  };
+  // Reads that began before the first of them are not known, and once the last batch is read, steps go on without the storage.
+  Interval known{TimeNs::max(), TimeNs::min()};
+  for (const StorageRead& read : reads)
+    known = {std::min(known.begin, served(read).begin), std::max(known.end, read.time.end)};
+  window = intersect(window, known);
   double busy = 0;
   for (const StorageRead& read : reads)
-    if (window.contains(read.time.begin)) busy += ns_of(read.held + read.transfer) / places;
+    busy += ns_of(intersect(served(read), window).length()) / places;
   return window.empty() ? 0 : std::min(1.0, busy / ns_of(window.length()));
+}
+
+StorageModel busiest_storage(const trace::Trace& trace, TimeNs since, Interval window) {
+  StorageModel all = storage_model(trace, since);
+  if (all.in_turns) return all;
+  std::map<trace::ProcessId, std::set<trace::ThreadId>> readers;
+  for (const StorageRead& read : all.reads)
+    readers[trace.threads[read.thread.value].process].insert(read.thread);
+  if (readers.size() < 2) return all;
+  std::optional<StorageModel> busiest;
+  for (const auto& [process, threads] : readers) {
+    StorageModel own = storage_model(trace, since, threads);
+    if (!own.in_turns) return all;
+    if (!busiest || own.load(window) > busiest->load(window)) busiest = std::move(own);
+  }
+  return *busiest;
 }
 
 std::vector<const StorageRead*> reads_of(const StorageModel& model, trace::ThreadId thread,

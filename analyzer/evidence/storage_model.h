@@ -40,6 +40,7 @@ struct StorageModel {
   double bytes_per_s = 0;  ///< of the transfer
   double error_ns = 0;     ///< mean distance of the recorded ends of reads from the fitted ones
   int places = 1;          ///< reads that are served at once
+  bool in_turns = false;   ///< calls on files show that there is one place: they never overlap
   std::optional<DurationNs> request;  ///< what one costs, as opens on files show
   double requests_in_read = 1;        ///< calls on files, opens included, that a read stands for
   std::vector<StorageRead> reads;     ///< by begin
@@ -67,7 +68,7 @@ struct StorageModel {
   /// How likely so many times as many readers are served as fast as these, 0 to 1, where reading takes this share of
   /// their work. Where the reads show no limit, that they never met one says nothing of more readers.
   double serves(double times_readers, double share_of_reading) const;
-  /// How much of `window` all places are taken, 0 to 1.
+  /// How much of `window` all places are taken, 0 to 1; from the first read to the last.
   double load(Interval window) const;
 };
 
@@ -75,6 +76,10 @@ struct StorageModel {
 /// (Steps::warm_from), of some threads or of all.
 StorageModel storage_model(const trace::Trace& trace, TimeNs since,
                            const std::set<trace::ThreadId>& threads = {});
+
+/// The storage of all reads; or, where the reads of each process show that they take turns and those of all do not, that of the
+/// process whose storage is the busiest in `window`.
+StorageModel busiest_storage(const trace::Trace& trace, TimeNs since, Interval window);
 
 /// The reads of `thread` that begin in `window`, by begin.
 std::vector<const StorageRead*> reads_of(const StorageModel& model, trace::ThreadId thread,

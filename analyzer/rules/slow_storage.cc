@@ -8,7 +8,8 @@
 //   much its turn at the transfer that all readers share; recoverable = io_read x the share of the turn.
 //   Where reads show no such limit, the turn is what the bytes take at the best rate of a read of 64 KiB
 //   and more; then it fires only when reads bring 1 MB on average or the turn is half of the time.
-//   From 5 % of the step.
+//   From 5 % of the step. Where calls on files show that one read at a time keeps the storage busy for 95 % of the time,
+//   all waits for input count, whatever the worker does meanwhile.
 // Falsified by: reads that take equally long however many are open; reads at 2 GB/s per worker and
 //   more, which is the pace of memory; a second epoch from the page cache that runs at full speed (then
 //   memory or a local copy is the remedy), or a disk far below its bandwidth while workers wait for
@@ -33,6 +34,8 @@ namespace {
 
 /// A disk whose mean rate is this close to its highest is taken to be saturated.
 constexpr double kSaturated = 0.8;
+/// A storage that serves one read at a time is always at it.
+constexpr double kFull = 0.95;
 constexpr std::int64_t kLargeMean = 1'000'000;
 /// bytes/s of one reader: beyond what network file systems and most single disks give one stream.
 constexpr std::int64_t kMemoryPace = 2'000'000'000;
@@ -62,16 +65,22 @@ std::vector<Advice> advice(const RuleContext& context) {
 Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare reading = worst_share(context, {TimeClass::kIoRead});
   if (!reading.device) return cannot_tell(rule, "No steady step has work on a device.");
-  if (reading.share() < kFindingShare) {
+  const Interval window = counters::steady_window(context);
+  const ClassShare input =
+      worst_share(context, {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther});
+  if (input.share() < kFindingShare)
     return fine(rule, fmt::format("Read wait: {}.", of_step(context, reading.time, reading.step)));
-  }
+  const StorageModel storage = busiest_storage(context.trace, context.steps.warm_from(), window);
+  // Whatever a worker does while its batch is awaited, it waited for the storage before.
+  if (storage.in_turns && storage.load(window) >= kFull) reading = input;
+  if (reading.share() < kFindingShare)
+    return fine(rule, fmt::format("Read wait: {}.", of_step(context, reading.time, reading.step)));
   Reads reads = sum_reads(context.trace, context.steps.warm_from());
   if (reads.count == 0) {
     return cannot_tell(rule,
                        "The reads have no sizes. Record again with `headway record --io`, or put "
                        "`bytes` into the payload of the read ranges.");
   }
-  const StorageModel storage = storage_model(context.trace, context.steps.warm_from());
   DurationNs recoverable{
       static_cast<std::int64_t>(static_cast<double>(reading.time.ns) * (1 - storage.left_if_fast))};
   bool bandwidth = storage.limited() || reads.mean() >= kLargeMean || storage.left_if_fast <= 0.5;
@@ -93,10 +102,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
                               of_step(context, recoverable, reading.step));
   if (storage.limited()) {
     finding.claim += fmt::format(
-        " Reads take longer when more are open: the storage delivers {}/s in total and is busy {} "
-        "of the time.",
+        " {}: the storage delivers {}/s in total and is busy {} of the time.",
+        storage.in_turns ? "Reads never overlap" : "Reads take longer when more are open",
         format_bytes(static_cast<std::int64_t>(storage.bytes_per_s)),
-        format_percent(storage.load(counters::steady_window(context))));
+        format_percent(storage.load(window)));
   }
   finding.confidence = storage.limited() ? 0.9 : 0.7;
   if (auto disk = counters::steady(context, counters::kMachineDiskRead); disk && disk->high > 0) {

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 
+#include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/evidence/support.h"
@@ -66,7 +67,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("Reads bring {} each on average, a whole batch from one file.",
                                   format_bytes(mean)));
   }
-  const StorageModel storage = storage_model(context.trace, context.steps.warm_from());
+  const StorageModel storage =
+      busiest_storage(context.trace, context.steps.warm_from(), counters::steady_window(context));
   DurationNs recoverable{static_cast<std::int64_t>(static_cast<double>(reading.time.ns) *
                                                    (1 - storage.left_if_packed))};
   if (ratio(recoverable, reading.step) < kFindingShare) {

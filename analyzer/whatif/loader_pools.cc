@@ -264,8 +264,10 @@ LoaderPools::LoaderPools(const Predictor& predictor, Editor& editor)
     first_reader_.push_back(points_.thread_of(loader.made.front().task));
     error += own.back().error_ns;
   }
-  const bool one_for_all = storages_.front().limited() &&
-                           storages_.front().error_ns * static_cast<double>(own.size()) <= error;
+  const StorageModel& all = storages_.front();
+  const bool better = all.limited() && all.error_ns * static_cast<double>(own.size()) <= error;
+  const bool one_for_all =
+      all.in_turns || (better && std::ranges::none_of(own, &StorageModel::in_turns));
   if (!one_for_all) storages_ = std::move(own);
 }
 

@@ -170,15 +170,35 @@ Scenario smaller_copies(const Predictor& predictor, double by) {
   return editor.take();
 }
 
-/// `by`: samples are kept so many times as large as they are used.
-Scenario decoded(const Predictor& predictor, const StorageModel& storage, double bytes, double by,
+/// Of the reading time, what goes with the bytes: likely, at least and at most. Where reads of one size show no limit, nothing tells
+/// the bytes' part from the requests'.
+struct ForBytes {
+  double likely;
+  double least;
+  double most;
+};
+ForBytes for_bytes(const Predictor& predictor) {
+  Editor editor(predictor);
+  const LoaderPools pools(predictor, editor);
+  const std::vector<Loader> loaders = find_loaders(predictor.program().graph().points());
+  const auto loader =
+      std::ranges::find_if(loaders, [](const Loader& one) { return !one.made.empty(); });
+  const StorageModel storage =
+      loader == loaders.end() ? storage_of_run(predictor) : pools.storage_of(*loader);
+  const double modelled = storage.left_with_bytes(2) - 1;
+  const auto of_requests = storage.of_requests();
+  if (!of_requests || storage.shared()) return {modelled, modelled, modelled};
+  return {1 - of_requests->likely, 1 - of_requests->most, 1};
+}
+
+/// `by`: samples are kept so many times as large as they are used. `for_bytes`: of the reading time.
+Scenario decoded(const Predictor& predictor, double for_bytes, double bytes, double by,
                  ResizeCost resize = ResizeCost::kBoth) {
   Scenario scenario = smaller_copies(predictor, by);
   scale_stage(predictor, RangeKind::kDecode, 0, scenario);
   scale_resizing(predictor, by, resize, scenario);
   bytes *= by;
-  if (storage.total.ns > 0)
-    scale_stage(predictor, RangeKind::kRead, storage.left_with_bytes(bytes), scenario);
+  scale_stage(predictor, RangeKind::kRead, 1 + (bytes - 1) * for_bytes, scenario);
   scenario.at_least = least_for_storage(predictor, bytes);
   return scenario;
 }
@@ -192,17 +212,20 @@ Proposal propose(const Predictor& predictor) {
     return not_here("samples are stored as numbers: their decoding is only a copy");
   const double bytes = bytes_by(predictor);
   const double usual = kept_for_crops(predictor);
-  const StorageModel storage = storage_of_run(predictor);
+  const ForBytes share = for_bytes(predictor);
   Proposal proposal{
       true,
       fmt::format("saves {} of decoding per range; reads bring {:.2g} times the bytes",
                   format_duration(decoding.time / decoding.ranges), usual * bytes),
-      decoded(predictor, storage, bytes, usual)};
+      decoded(predictor, share.likely, bytes, usual)};
   for (const double by : {1 / kOtherSize, usual * kOtherSize})
-    proposal.otherwise.push_back(decoded(predictor, storage, bytes, by));
+    proposal.otherwise.push_back(decoded(predictor, share.likely, bytes, by));
+  if (share.least < share.most)
+    for (const double end : {share.least, share.most})
+      proposal.otherwise.push_back(decoded(predictor, end, bytes, usual));
   if (resizing(predictor.trace()).empty()) return proposal;
   for (const ResizeCost cost : {ResizeCost::kSource, ResizeCost::kResult})
-    proposal.otherwise.push_back(decoded(predictor, storage, bytes, usual, cost));
+    proposal.otherwise.push_back(decoded(predictor, share.likely, bytes, usual, cost));
   return proposal;
 }
 

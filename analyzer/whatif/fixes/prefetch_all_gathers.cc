@@ -15,14 +15,35 @@ namespace {
 
 using namespace trace;
 
-/// How much earlier the host asks for it when it does so before the compute that it runs beside.
-DurationNs asked_earlier(const Trace& trace, const LateGather& late) {
+/// Whether it kept the host waiting for the device: it would for an all-gather that was asked for before it, too.
+bool waits_for_device(const Predictor& predictor, CallId call) {
+  const Program& program = predictor.program();
+  bool waits = false;
+  program.for_each(
+      program.slot_of(end_of(program.graph().points().task(call))),
+      [&](const Constraint& constraint) { waits |= constraint.kind == EdgeKind::kHostSync; });
+  return waits;
+}
+
+/// How much earlier the host asks for it when it does so before the compute that it runs beside. Where the host waits for the device
+/// before it asks for the rest of that compute, only what ran until then is beside it: as if it came by so much earlier.
+DurationNs asked_earlier(const Predictor& predictor, const LateGather& late) {
+  const Trace& trace = predictor.trace();
   const CallId own = trace.device_ops.call[late.gather.value];
   const CallId first = trace.device_ops.call[late.first.value];
   if (!own.valid() || !first.valid() ||
       trace.calls.thread[own.value] != trace.calls.thread[first.value])
     return {0};
-  return std::max(DurationNs{0}, trace.calls.start[own.value] - trace.calls.start[first.value]);
+  const DurationNs most =
+      std::max(DurationNs{0}, trace.calls.start[own.value] - trace.calls.start[first.value]);
+  const TimeNs begun = trace.device_ops.start[late.first.value];
+  const auto calls = trace.calls_of_thread[trace.calls.thread[own.value]];
+  auto call = std::ranges::lower_bound(calls, trace.calls.start[first.value], {},
+                                       [&](CallId one) { return trace.calls.start[one.value]; });
+  for (; call != calls.end() && *call != own; ++call)
+    if (trace.calls.end[call->value] > begun && waits_for_device(predictor, *call))
+      return std::min(most, trace.calls.end[call->value] - begun);
+  return most;
 }
 
 void ask_ahead(const Predictor& predictor, const LateGather& late, Editor& editor) {
@@ -43,7 +64,7 @@ void ask_ahead(const Predictor& predictor, const LateGather& late, Editor& edito
         else if (is_ahead)
           editor.remove(constraint.id);
         else if (constraint.kind == EdgeKind::kLaunch)
-          editor.set_earlier(constraint.id, constraint.lag - asked_earlier(trace, late));
+          editor.set_earlier(constraint.id, constraint.lag - asked_earlier(predictor, late));
       });
 }
 

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "analyzer/evidence/loader.h"
@@ -204,6 +205,42 @@ TEST_CASE("storage: one reader after the other waits for nobody, though they are
   }
   const StorageModel model = storage_model(builder.load(), TimeNs::min());
   CHECK(model.bytes_per_s == doctest::Approx(50e6).epsilon(0.02));
+}
+
+TEST_CASE("storage: reads that never overlap take turns, however evenly they come") {
+  // Two loaders, each with four workers at a storage of its own. Even steps hide the queue: every read takes the wait and its turn.
+  test::TraceBuilder builder;
+  std::set<trace::ThreadId> own;
+  for (int loader = 0; loader < 2; ++loader) {
+    std::vector<std::int64_t> free(4, 1'000'000 * loader);
+    std::int64_t place = 0;
+    for (int i = 0; i < 60; ++i) {
+      const std::size_t worker = static_cast<std::size_t>(i % 4);
+      const std::int64_t noise = 100'000 * ((i * 7 + loader) % 13 - 6);
+      const auto tid = static_cast<std::int32_t>(worker) + 2 + 4 * loader;
+      const std::int64_t begin = free[worker];
+      const std::int64_t opened = std::max(begin, place) + 2'000'000;
+      place = opened + 26'000'000 + noise;
+      builder.range(tid, "read", begin, place, {.kind = trace::RangeKind::kRead, .bytes = kBytes});
+      builder.io(tid, trace::IoOp::kOpen, "/data/a", begin, opened, 0);
+      builder.io(tid, trace::IoOp::kRead, "/data/a", opened, place, kBytes);
+      free[worker] = place + 50'000'000;
+    }
+  }
+  const trace::Trace trace = builder.load();
+  for (std::uint32_t t = 0; t < trace.threads.size(); ++t)
+    if (trace.threads[t].tid >= 2 && trace.threads[t].tid < 6) own.insert(trace::ThreadId{t});
+  REQUIRE(own.size() == 4);
+  const StorageModel model = storage_model(trace, TimeNs::min(), own);
+  CHECK(model.in_turns);
+  CHECK(model.basis == Basis::kContention);
+  CHECK(model.places == 1);
+  REQUIRE(model.request);
+  CHECK(model.request->milliseconds() == doctest::Approx(2).epsilon(0.02));
+  CHECK(model.bytes_per_s == doctest::Approx(1e6 / 0.024).epsilon(0.02));
+  // An open and a read, of its own threads alone.
+  CHECK(model.requests_in_read == doctest::Approx(2));
+  CHECK_FALSE(storage_model(trace, TimeNs::min()).in_turns);
 }
 
 }  // namespace headway::analyzer

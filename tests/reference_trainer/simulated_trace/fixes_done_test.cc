@@ -9,26 +9,13 @@
 #include "trace/subset.h"
 
 namespace headway::trainer {
-namespace {
-
+using test::check_done;
 using test::kImages;
 using test::kText;
 using test::mean_step_ns;
 using test::Predicted;
 using test::Switches;
 using test::with;
-
-void check_done(const Switches& run, std::string_view fix, const Switches& change,
-                double within = 0.03) {
-  const Predicted before(run);
-  const double now = mean_step_ns(run);
-  const double done = mean_step_ns(run, change);
-  CAPTURE(now);
-  CHECK(done < 0.97 * now);
-  CHECK(before.step_ns(fix) == doctest::Approx(done).epsilon(within));
-}
-
-}  // namespace
 
 TEST_CASE("workers that live on from epoch to epoch gain what they are predicted to") {
   check_done(with(kImages, {{"samples", "256"},
@@ -470,16 +457,6 @@ TEST_CASE("parameters that ranks share travel in 16 bits with the products") {
              "half-precision", {{"precision", "bf16"}}, 0.08);
 }
 
-TEST_CASE("gradients of several micro batches travel during the last one's backward pass") {
-  check_done(with(kText, {{"ranks", "4"},
-                          {"ranks_per_node", "1"},
-                          {"network_gb_per_s", "20"},
-                          {"accumulate", "2"},
-                          {"bucket_mb", "2"},
-                          {"overlap", "off"}}),
-             "overlap-communication", {{"overlap", "on"}}, 0.08);
-}
-
 TEST_CASE("sums of columns go together with what is computed before them") {
   const Switches run = with(kText, {{"batch", "1"}, {"fused_ln", "off"}, {"precision", "bf16"}});
   const Predicted before(run);
@@ -587,27 +564,6 @@ TEST_CASE("every rank of a file assigns all its samples at once") {
              "batch-samples", {{"assign", "batched"}}, 0.1);
 }
 
-TEST_CASE("parameters that are gathered one block ahead arrive while the block before computes") {
-  const Switches sharded = {{"device", "sim"},
-                            {"model", "transformer"},
-                            {"features", "1024"},
-                            {"heads", "16"},
-                            {"layers", "6"},
-                            {"sequence", "512"},
-                            {"batch", "8"},
-                            {"precision", "bf16"},
-                            {"eval", "off"},
-                            {"ranks", "4"},
-                            {"shard_parameters", "on"},
-                            {"gather_prefetch", "off"}};
-  check_done(sharded, "prefetch-all-gathers", {{"gather_prefetch", "on"}}, 0.02);
-  // A link that takes longer than the compute beside it limits both.
-  check_done(with(sharded, {{"node_gb_per_s", "40"}}), "prefetch-all-gathers",
-             {{"gather_prefetch", "on"}}, 0.05);
-  CHECK_FALSE(
-      Predicted(with(sharded, {{"gather_prefetch", "on"}})).applies("prefetch-all-gathers"));
-}
-
 TEST_CASE("products whose rows are not aligned gain by padded features") {
   const Switches odd = {{"device", "sim"}, {"model", "transformer"}, {"features", "1020"},
                         {"heads", "4"},    {"layers", "4"},          {"sequence", "512"},
@@ -615,16 +571,6 @@ TEST_CASE("products whose rows are not aligned gain by padded features") {
   const Switches padded = {{"features", "1024"}};
   check_done(odd, "pad-shapes", padded, 0.05);
   CHECK_FALSE(Predicted(with(odd, padded)).applies("pad-shapes"));
-}
-
-TEST_CASE("a pipeline of more micro batches is idle for less") {
-  const Switches stages = {{"device", "sim"}, {"model", "transformer"}, {"features", "1024"},
-                           {"heads", "16"},   {"layers", "8"},          {"sequence", "512"},
-                           {"batch", "64"},   {"precision", "bf16"},    {"eval", "off"},
-                           {"ranks", "4"},    {"pipeline", "1f1b"},     {"micro_batches", "4"}};
-  check_done(stages, "more-micro-batches", {{"micro_batches", "8"}}, 0.05);
-  check_done(with(stages, {{"pipeline", "gpipe"}}), "more-micro-batches", {{"micro_batches", "8"}},
-             0.05);
 }
 
 TEST_CASE("activations that are kept are not made again") {
@@ -687,32 +633,6 @@ TEST_CASE("what workers compute takes as long as the threads beside them leave i
   check_done(run, "augment-on-device", {{"augment_on", "device"}}, 0.04);
   const double fewer = mean_step_ns(run, {{"workers", "1"}, {"prefetch", "1"}});
   CHECK(Predicted(run).step_ns("fewer-workers") == doctest::Approx(fewer).epsilon(0.05));
-}
-
-TEST_CASE("a slow rank that need not wait makes fewer calls than its peers") {
-  // With gradients of four batches a step, the others wait for the device before each batch.
-  check_done(with(kText, {{"ranks", "4"},
-                          {"ranks_per_node", "4"},
-                          {"accumulate", "4"},
-                          {"slow_rank", "2"},
-                          {"slow_rank_ms", "12"}}),
-             "even-ranks", {{"slow_rank_ms", "0"}}, 0.06);
-}
-
-TEST_CASE("buckets of another size than any that was recorded have the rate of large messages") {
-  check_done({{"device", "sim"},
-              {"model", "gnmt"},
-              {"data", "generated"},
-              {"features", "256"},
-              {"sequence", "16"},
-              {"batch", "64"},
-              {"ranks", "4"},
-              {"ranks_per_node", "1"},
-              {"network_gb_per_s", "3"},
-              {"first_bucket_mb", "0"},
-              {"bucket_mb", "0"},
-              {"eval", "off"}},
-             "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}}, 0.06);
 }
 
 TEST_CASE("sentences of about the same length in one batch need no padding") {
@@ -804,28 +724,6 @@ TEST_CASE("products in TF32 gain by BF16 where TF32 is as fast as FP32") {
       with(kText,
            {{"gpu", "rtx-4090"}, {"features", "512"}, {"batch", "64"}, {"precision", "tf32"}}),
       "half-precision", {{"precision", "bf16"}}, 0.1);
-}
-
-TEST_CASE("sums in stages of one rank per node become one ring") {
-  check_done(with(kImages, {{"ranks", "4"},
-                            {"ranks_per_node", "1"},
-                            {"samples", "40000"},
-                            {"workers", "8"},
-                            {"first_bucket_mb", "0"},
-                            {"bucket_mb", "0"},
-                            {"topology", "hierarchical"}}),
-             "flat-allreduce", {{"topology", "flat"}});
-}
-
-TEST_CASE("each backward pass that exchanges gradients has buckets of its own") {
-  check_done(with(kImages, {{"ranks", "4"},
-                            {"accumulate", "8"},
-                            {"sum_each_batch", "on"},
-                            {"samples", "40000"},
-                            {"workers", "8"},
-                            {"first_bucket_mb", "0"},
-                            {"bucket_mb", "0"}}),
-             "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}});
 }
 
 TEST_CASE("what other steps do without stays the first fix beside one that takes little of it") {

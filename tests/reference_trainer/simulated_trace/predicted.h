@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <string_view>
 
 #include "analyzer/analysis.h"
@@ -54,5 +56,16 @@ struct Predicted {
   trace::Trace trace;
   analyzer::Analysis analysis;
 };
+
+/// The fix is predicted from the run within a share of what the run takes with it, and gains more than 3 %.
+inline void check_done(const Switches& run, std::string_view fix, const Switches& change,
+                       double within = 0.03) {
+  const Predicted before(run);
+  const double now = mean_step_ns(run);
+  const double done = mean_step_ns(run, change);
+  CAPTURE(now);
+  CHECK(done < 0.97 * now);
+  CHECK(before.step_ns(fix) == doctest::Approx(done).epsilon(within));
+}
 
 }  // namespace headway::test

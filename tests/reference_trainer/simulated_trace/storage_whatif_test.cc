@@ -48,4 +48,25 @@ TEST_CASE("one worker: calls on files tell bandwidth from latency") {
   CHECK(late.step_ns("more-workers") < 0.5 * mean_step_ns(late.run));
 }
 
+TEST_CASE("a storage that serves one reader at a time is seen though all reads take the same") {
+  // Reads of each rank's workers come evenly; that opens wait for the read before shows it.
+  const Predicted before({{"device", "sim"},
+                          {"eval", "off"},
+                          {"gpu", "h100-sxm"},
+                          {"world", "961869088"},
+                          {"host_cores", "2"},
+                          {"depth", "8"},
+                          {"width", "8"},
+                          {"batch", "64"},
+                          {"workers", "4"},
+                          {"prefetch", "8"},
+                          {"storage_mb_per_s", "0.2"},
+                          {"ranks", "8"},
+                          {"ranks_per_node", "2"},
+                          {"samples", "2000"}});
+  const double now = mean_step_ns(before.run);
+  CHECK_FALSE(before.applies("more-workers"));
+  CHECK(before.step_ns("augment-on-device") == doctest::Approx(now).epsilon(0.03));
+}
+
 }  // namespace headway::trainer

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Fixes of what ranks exchange, predicted from one simulated job and done in another.
+#include <doctest/doctest.h>
+
+#include "tests/reference_trainer/simulated_trace/predicted.h"
+
+namespace headway::trainer {
+
+using test::check_done;
+using test::kImages;
+using test::kText;
+using test::mean_step_ns;
+using test::Predicted;
+using test::Switches;
+using test::with;
+
+TEST_CASE("gradients of several micro batches travel during the last one's backward pass") {
+  check_done(with(kText, {{"ranks", "4"},
+                          {"ranks_per_node", "1"},
+                          {"network_gb_per_s", "20"},
+                          {"accumulate", "2"},
+                          {"bucket_mb", "2"},
+                          {"overlap", "off"}}),
+             "overlap-communication", {{"overlap", "on"}}, 0.08);
+}
+
+TEST_CASE("parameters that are gathered one block ahead arrive while the block before computes") {
+  const Switches sharded = {{"device", "sim"},
+                            {"model", "transformer"},
+                            {"features", "1024"},
+                            {"heads", "16"},
+                            {"layers", "6"},
+                            {"sequence", "512"},
+                            {"batch", "8"},
+                            {"precision", "bf16"},
+                            {"eval", "off"},
+                            {"ranks", "4"},
+                            {"shard_parameters", "on"},
+                            {"gather_prefetch", "off"}};
+  check_done(sharded, "prefetch-all-gathers", {{"gather_prefetch", "on"}}, 0.02);
+  // A link that takes longer than the compute beside it limits both.
+  check_done(with(sharded, {{"node_gb_per_s", "40"}}), "prefetch-all-gathers",
+             {{"gather_prefetch", "on"}}, 0.05);
+  CHECK_FALSE(
+      Predicted(with(sharded, {{"gather_prefetch", "on"}})).applies("prefetch-all-gathers"));
+}
+
+TEST_CASE("a pipeline of more micro batches is idle for less") {
+  const Switches stages = {{"device", "sim"}, {"model", "transformer"}, {"features", "1024"},
+                           {"heads", "16"},   {"layers", "8"},          {"sequence", "512"},
+                           {"batch", "64"},   {"precision", "bf16"},    {"eval", "off"},
+                           {"ranks", "4"},    {"pipeline", "1f1b"},     {"micro_batches", "4"}};
+  check_done(stages, "more-micro-batches", {{"micro_batches", "8"}}, 0.05);
+  check_done(with(stages, {{"pipeline", "gpipe"}}), "more-micro-batches", {{"micro_batches", "8"}},
+             0.05);
+}
+
+TEST_CASE("a slow rank that need not wait makes fewer calls than its peers") {
+  // With gradients of four batches a step, the others wait for the device before each batch.
+  check_done(with(kText, {{"ranks", "4"},
+                          {"ranks_per_node", "4"},
+                          {"accumulate", "4"},
+                          {"slow_rank", "2"},
+                          {"slow_rank_ms", "12"}}),
+             "even-ranks", {{"slow_rank_ms", "0"}}, 0.06);
+}
+
+TEST_CASE("buckets of another size than any that was recorded have the rate of large messages") {
+  check_done({{"device", "sim"},
+              {"model", "gnmt"},
+              {"data", "generated"},
+              {"features", "256"},
+              {"sequence", "16"},
+              {"batch", "64"},
+              {"ranks", "4"},
+              {"ranks_per_node", "1"},
+              {"network_gb_per_s", "3"},
+              {"first_bucket_mb", "0"},
+              {"bucket_mb", "0"},
+              {"eval", "off"}},
+             "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}}, 0.06);
+}
+
+TEST_CASE("sums in stages of one rank per node become one ring") {
+  check_done(with(kImages, {{"ranks", "4"},
+                            {"ranks_per_node", "1"},
+                            {"samples", "40000"},
+                            {"workers", "8"},
+                            {"first_bucket_mb", "0"},
+                            {"bucket_mb", "0"},
+                            {"topology", "hierarchical"}}),
+             "flat-allreduce", {{"topology", "flat"}});
+}
+
+TEST_CASE("each backward pass that exchanges gradients has buckets of its own") {
+  check_done(with(kImages, {{"ranks", "4"},
+                            {"accumulate", "8"},
+                            {"sum_each_batch", "on"},
+                            {"samples", "40000"},
+                            {"workers", "8"},
+                            {"first_bucket_mb", "0"},
+                            {"bucket_mb", "0"}}),
+             "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}});
+}
+
+TEST_CASE("all-gathers ahead hide no more than what runs until the host waits for the device") {
+  const Switches run = {{"device", "sim"},
+                        {"model", "resnet"},
+                        {"depth", "20"},
+                        {"width", "32"},
+                        {"batch", "16"},
+                        {"eval", "off"},
+                        {"ranks", "4"},
+                        {"samples", "40000"},
+                        {"workers", "8"},
+                        {"node_gb_per_s", "5"},
+                        {"shard_parameters", "on"},
+                        {"gather_prefetch", "off"}};
+  check_done(run, "prefetch-all-gathers", {{"gather_prefetch", "on"}});
+  check_done(with(run, {{"allocator", "raw"}}), "prefetch-all-gathers",
+             {{"gather_prefetch", "on"}});
+}
+
+}  // namespace headway::trainer
