@@ -127,14 +127,20 @@ Proposal propose(const Predictor& predictor) {
     pauses += shorten(std::span(its.before).subspan(1), step, each, editor);
     if (pauses_seen.inside.ns > 0) pauses += shorten(its.inside, step, false, editor);
   }
+  // Each step may have one, though the device waits for it only in some.
+  const bool inside_each = pauses == 0 && pauses_seen.inside.ns > 0;
+  for (const auto& [thread, its] : threads)
+    if (inside_each) pauses += shorten(its.inside, {}, true, editor);
   if (pauses == 0) return not_here("the pause is not on a training thread");
   Proposal proposal{
       true,
       each ? fmt::format("the host's {} between steps (median), outside all ranges, take no time",
                          format_duration(usual_before(threads)))
-           : fmt::format("{} pauses outside all ranges take the usual time of other steps", pauses),
+      : inside_each
+          ? "what the host does in each step, outside all ranges, takes no time"
+          : fmt::format("{} pauses outside all ranges take the usual time of other steps", pauses),
       editor.take()};
-  proposal.is_ceiling = !each;
+  proposal.is_ceiling = !each && !inside_each;
   proposal.one_place = true;
   return proposal;
 }
