@@ -219,7 +219,11 @@ void DependencyGraph::build_edges(std::vector<NewEdge> edges) {
     ++count.edges;
     count.inferred += edge.inferred;
     ++offset_[edge.to.value + 1];
-    if (keeps_end_waiting(edge.kind)) flags_[task_of(edge.to).value] |= kWaiting;
+    const TaskId task = task_of(edge.to);
+    // A free that found the device idle took what it takes itself.
+    const bool was_over =
+        points_.frees(task) && points_.time(edge.from) <= points_.interval(task).begin;
+    if (keeps_end_waiting(edge.kind) && !was_over) flags_[task.value] |= kWaiting;
   }
   for (std::size_t p = 1; p < offset_.size(); ++p) offset_[p] += offset_[p - 1];
   edges_.resize(edges.size());

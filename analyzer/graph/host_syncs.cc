@@ -23,7 +23,7 @@ constexpr DurationNs kClockDifference{50'000};
 class HostSyncs {
  public:
   HostSyncs(const ProgramOrder& program, EdgeSink& sink)
-      : program_(program), sink_(sink), trace_(sink.points.trace()) {}
+      : program_(program), sink_(sink), trace_(sink.points.trace()), frees_wait_(do_frees_wait()) {}
 
   void add(CallId call) {
     switch (trace_.calls.kind[call.value]) {
@@ -44,7 +44,7 @@ class HostSyncs {
       case DeviceCallKind::kCopy:
         return wait_for_own_op(call);
       case DeviceCallKind::kFree:
-        return wait_for_last_running(call);
+        return frees_wait_ ? wait_for_all(call) : wait_for_last_running(call);
       default:
         return;
     }
@@ -110,9 +110,30 @@ class HostSyncs {
     wait_for(last, call, true);
   }
 
+  /// Whether each free that found the device at work lasted until it was done: then so would those that found it idle.
+  bool do_frees_wait() const {
+    constexpr int kLeast = 20;
+    constexpr double kNearlyAll = 0.95;
+    int busy = 0;
+    int waited = 0;
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      const CallId call{c};
+      if (trace_.calls.kind[c] != DeviceCallKind::kFree) continue;
+      TimeNs done = TimeNs::min();
+      for (StreamId stream : streams(call))
+        if (const DeviceOpId op = program_.last_before(stream, start(call)); op.valid())
+          done = std::max(done, trace_.device_ops.end[op.value]);
+      if (done <= start(call)) continue;
+      ++busy;
+      waited += done <= end(call) + kClockDifference;
+    }
+    return busy >= kLeast && waited >= kNearlyAll * busy;
+  }
+
   const ProgramOrder& program_;
   EdgeSink& sink_;
   const Trace& trace_;
+  const bool frees_wait_;
 };
 
 }  // namespace

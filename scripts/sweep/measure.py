@@ -1,6 +1,7 @@
 """Runs programs and measures what a step costs, from their own clock; asks headway what it says."""
 import hashlib
 import json
+import math
 import os
 import pathlib
 import select
@@ -272,6 +273,16 @@ def epoch_step_cost_ns(metrics):
     return min(starts[begin + length] - starts[begin] for begin in begins) / length * 1e9
 
 
+def whole_waves(steps, settings):
+    """Of so many steps those that the same number of batches is made in. Workers that live on make a batch each and begin together: the first
+    wave comes before the first step is over, and steps that use up the last one count work that was done before."""
+    at_once = min(int(settings.get("workers", 0)), max(1, int(settings.get("prefetch", 1))))
+    each = at_once // math.gcd(at_once, int(settings.get("accumulate", 1))) if at_once else 1
+    if at_once < 2 or settings.get("worker_reuse") == "off" or steps < each:
+        return steps
+    return steps - steps % each
+
+
 def step_cost_ns(metrics, simulated):
     """Wall time per step after the first ones; of a program that tells when it ended, up to there: whole epochs, what comes between them as well.
     A host that gets ahead of the device begins steps sooner than they end, so where the device tells, its ends count. A simulated device has
@@ -282,6 +293,7 @@ def step_cost_ns(metrics, simulated):
         if simulated:
             first = first - 1 if first > USUAL_WARM_UP else 0
             done.pop()
+            done = done[:first + whole_waves(len(done) - 1 - first, metrics.get("settings", {})) + 1]
         if len(done) < first + 2:
             raise Crashed("too few steps to judge")
         return (done[-1] - done[first]) / (len(done) - 1 - first) * 1e9

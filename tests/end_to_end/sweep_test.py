@@ -85,6 +85,11 @@ def test_judgement():
     steps = [{"start_s": start} for start in (0, 1, 2, 3, 5)]
     assert step_cost_ns({"warm_up_steps": 1, "steps": steps}, False) == 4e9 / 3
     assert step_cost_ns({"warm_up_steps": 1, "end_s": 5.5, "steps": steps}, False) == 4.5e9 / 4, "and what comes after the last step began"
+    # Four workers, 12 batches of 4 s: three waves, of which the first is over with the first step. The last step of the second would count none.
+    waves = [{"start_s": 0, "device_end_s": 4 * (1 + i // 4)} for i in range(11)]
+    told = {"warm_up_steps": 0, "steps": waves, "settings": {"workers": "4", "prefetch": "8"}}
+    assert step_cost_ns(told, True) == 8e9 / 8, "four batches in four seconds"
+    assert step_cost_ns({**told, "settings": {**told["settings"], "worker_reuse": "off"}}, True) == 8e9 / 9
 
 
 def test_case():
