@@ -11,6 +11,7 @@
 #include "analyzer/evidence/padding.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/kernel_bound.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -37,9 +38,18 @@ std::int64_t batch_of(const Predictor& predictor, DeviceOpId op) {
   return next - steps.begin();
 }
 
+/// What is left of a kernel's time. Less work is fewer blocks, which save nothing where the device takes all of them at once; the
+/// blocks of a recurrent kernel go over all elements.
+double share_left(const Predictor& predictor, DeviceOpId kernel, double padding,
+                  std::int32_t multiprocessors) {
+  return predictor.kernels().of(kernel).family == KernelFamily::kRecurrent
+             ? 1 - padding
+             : share_with_bytes(predictor, kernel, multiprocessors, 1 - padding);
+}
+
 /// Kernels that run once for each element: those for what is padding are not launched.
 void shorten(const Predictor& predictor, const std::vector<DeviceOpId>& run, double padding,
-             DurationNs least, Editor& editor) {
+             DurationNs least, std::int32_t multiprocessors, Editor& editor) {
   const DeviceOps& ops = predictor.trace().device_ops;
   if (run.size() >= kRepeats) {
     const auto left =
@@ -50,9 +60,9 @@ void shorten(const Predictor& predictor, const std::vector<DeviceOpId>& run, dou
   for (const DeviceOpId op : run) {
     const DurationNs now = ops.interval(op).length();
     if (now <= least) continue;
+    const double left = share_left(predictor, op, padding, multiprocessors);
     editor.set_op(
-        op, least + DurationNs{std::llround((1 - padding) * static_cast<double>((now - least).ns))},
-        true);
+        op, least + DurationNs{std::llround(left * static_cast<double>((now - least).ns))}, true);
   }
 }
 
@@ -75,7 +85,9 @@ Proposal propose(const Predictor& predictor) {
   if (runs.empty()) return not_here("no kernels were recorded");
   Editor editor(predictor);
   const DurationNs least = shortest_kernel(ops);
-  for (const auto& [what, run] : runs) shorten(predictor, run, *padding, least, editor);
+  const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
+  for (const auto& [what, run] : runs)
+    shorten(predictor, run, *padding, least, limits ? limits->multiprocessors : 0, editor);
   if (editor.empty()) return not_here("no kernel would get shorter");
   return {
       true,
@@ -92,7 +104,8 @@ const Fix kLessPadding{
     FixKind::kModelled,
     0.25,
     "--balance sorted",
-    "Forward and backward kernels shrink to the content's share of their time above the minimum. "
+    "Forward and backward kernels shrink to the content's share of their time above the minimum, "
+    "unless the device takes all their blocks at once. "
     "Kernels that run at least four times per graph op and batch lose the launches for padding. "
     "Update and gradient exchange stay.",
     "remaining padding with coarse sorting, and the effect of sample order on training",

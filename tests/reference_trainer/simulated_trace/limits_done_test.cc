@@ -397,4 +397,14 @@ TEST_CASE("who writes a tensor rounds it on the way") {
         "fuse-chains", {{"graph_compiler", "on"}}, true, 0.05);
 }
 
+TEST_CASE("padding of kernels that the device takes at once costs nothing") {
+  const Switches run = {{"device", "sim"}, {"eval", "off"},       {"gpu", "b200"},
+                        {"model", "gnmt"}, {"layers", "1"},       {"sequence", "16"},
+                        {"batch", "16"},   {"balance", "random"}, {"precision", "tf32"}};
+  const Predicted before(run);
+  REQUIRE(before.applies("less-padding"));
+  CHECK(before.step_ns("less-padding") ==
+        doctest::Approx(mean_step_ns(run, {{"balance", "sorted"}})).epsilon(0.02));
+}
+
 }  // namespace headway::trainer
