@@ -15,8 +15,10 @@ namespace {
 
 using namespace trace;
 
-/// Whether it kept the host waiting for the device: it would for an all-gather that was asked for before it, too.
+/// Whether it kept the host waiting for all of the device: it would for an all-gather that was asked for before it, too.
 bool waits_for_device(const Predictor& predictor, CallId call) {
+  const DeviceCallKind kind = predictor.trace().calls.kind[call.value];
+  if (kind != DeviceCallKind::kFree && kind != DeviceCallKind::kDeviceSynchronize) return false;
   const Program& program = predictor.program();
   bool waits = false;
   program.for_each(

@@ -119,6 +119,8 @@ TEST_CASE("all-gathers ahead hide no more than what runs until the host waits fo
   check_done(run, "prefetch-all-gathers", {{"gather_prefetch", "on"}});
   check_done(with(run, {{"allocator", "raw"}}), "prefetch-all-gathers",
              {{"gather_prefetch", "on"}});
+  // A host that waits for each op on its stream does not wait for the others.
+  check_done(with(run, {{"sync", "op"}}), "prefetch-all-gathers", {{"gather_prefetch", "on"}});
 }
 
 }  // namespace headway::trainer
