@@ -74,8 +74,7 @@ const Fix kNoWorkers{
     "--workers 0",
     "The training thread makes each batch instead of waiting for it, in a worker's "
     "time with a processor of its own. No worker starts or hands over batches, which in PyTorch "
-    "also saves "
-    "0.3 ms of the following compute.",
+    "also saves 0.3 ms of the following compute.",
     "whether the training thread is as fast as a worker",
     propose};
 
