@@ -128,17 +128,10 @@ StorageFit fit_rate(std::span<const StorageRead> reads, double most, Sharing sha
 }
 
 /// How long a read holds one of so many places.
-StorageFit fit_places(std::span<const StorageRead> reads, int places) {
+StorageFit best_at_places(std::span<const StorageRead> reads, int places) {
   double longest = 0;
   for (const StorageRead& read : reads) longest = std::max(longest, length_of(read));
-  auto attempt = [&](double own) {
-    StorageFit fit;
-    fit.sharing = Sharing::kPlaces;
-    fit.places = places;
-    fit.own = own;
-    fit.error = error_of(reads, fit, turn_ends(reads, fit));
-    return fit;
-  };
+  auto attempt = [&](double own) { return fit_places(reads, places, own, 0); };
   StorageFit best = attempt(longest);
   constexpr int kTried = 20;
   constexpr double kStep = 0.8;
@@ -255,7 +248,7 @@ StorageFit fit_all(std::span<const StorageRead> reads, std::optional<double> mos
   const double mean = mean_length(reads);
   for (int places = 1; places < std::min(readers, kMostPlaces + 1); ++places) {
     if (best.error <= kGoodEnough * mean) break;
-    const StorageFit fit = fit_places(reads, places);
+    const StorageFit fit = best_at_places(reads, places);
     if (is_far_better(fit, best, reads.size())) best = fit;
   }
   if (is_far_better(best, alone, reads.size())) return best;
@@ -284,10 +277,12 @@ StorageFit fit_storage(std::span<const StorageRead> reads, std::optional<double>
   return shows_more && !is_far_better(later, same, second.size()) ? fit : later;
 }
 
-StorageFit fit_one_place(std::span<const StorageRead> reads, double request, double ns_per_byte) {
+StorageFit fit_places(std::span<const StorageRead> reads, int places, double own,
+                      double ns_per_byte) {
   StorageFit fit;
   fit.sharing = Sharing::kPlaces;
-  fit.own = request;
+  fit.places = places;
+  fit.own = own;
   fit.ns_per_byte = ns_per_byte;
   fit.error = error_of(reads, fit, turn_ends(reads, fit));
   return fit;

@@ -32,8 +32,9 @@ struct StorageFit {
 /// known.
 StorageFit fit_storage(std::span<const StorageRead> reads, std::optional<double> most_ns_per_byte);
 
-/// One read at a time, of which the request and each byte take so long.
-StorageFit fit_one_place(std::span<const StorageRead> reads, double request, double ns_per_byte);
+/// So many reads at a time, of which each takes `own` and each of its bytes so long, in ns.
+StorageFit fit_places(std::span<const StorageRead> reads, int places, double own,
+                      double ns_per_byte);
 
 /// When the turn of each read is over under a fit, in ns after its begin.
 std::vector<double> turn_ends(std::span<const StorageRead> reads, const StorageFit& fit);

@@ -96,29 +96,6 @@ CallsOnFiles single_calls(const trace::Trace& trace, TimeNs since,
   return calls;
 }
 
-/// Several readers whose reads take most of the time and never overlap: there is one place, and each open waits for the read before.
-bool reads_take_turns(const CallsOnFiles& calls) {
-  constexpr std::size_t kLeastReads = 20;
-  constexpr double kMostOverlap = 0.01;  // of the reads' time
-  constexpr double kLeastBusy = 0.5;     // of the time from the first read to the last
-  std::set<trace::ThreadId> readers;
-  std::size_t reads = 0;
-  double sum = 0;
-  double overlap = 0;
-  TimeNs first;
-  TimeNs until = TimeNs::min();
-  for (const FileCalls& one : calls) {
-    if (!one.read || one.bytes <= 0) continue;
-    if (reads++ == 0) first = one.time.begin;
-    readers.insert(one.thread);
-    sum += ns_of(one.busy);
-    if (until > one.time.begin) overlap += ns_of(until - one.time.begin);
-    until = end_of(one);
-  }
-  return reads >= kLeastReads && readers.size() > 1 && overlap <= kMostOverlap * sum &&
-         sum >= kLeastBusy * ns_of(until - first);
-}
-
 /// Where so many reads are served at once and readers always wait for a place, no call is undisturbed. What an open takes from the
 /// end of another reader's read on, for which it waited; of one place, of a read likewise.
 ByCalls by_calls_at_places(const CallsOnFiles& calls, int places) {
@@ -148,6 +125,34 @@ ByCalls by_calls_at_places(const CallsOnFiles& calls, int places) {
     rates.push_back(std::max(0.0, served - *result.request) / static_cast<double>(bytes));
   result.ns_per_byte = median(rates);
   return result;
+}
+
+/// Several readers whose reads take most of the time and never overlap, because opens wait for the read before: there is one place.
+/// Without that waiting they may only come evenly.
+bool reads_take_turns(const CallsOnFiles& calls, const ByCalls& at_one_place) {
+  constexpr std::size_t kLeastReads = 20;
+  constexpr double kMostOverlap = 0.01;  // of the reads' time
+  constexpr double kLeastBusy = 0.5;     // of the time from the first read to the last
+  constexpr double kMostServed = 0.5;    // of an open; it waits for the rest
+  std::set<trace::ThreadId> readers;
+  std::size_t reads = 0;
+  double sum = 0;
+  double overlap = 0;
+  TimeNs first;
+  TimeNs until = TimeNs::min();
+  std::vector<double> opens;
+  for (const FileCalls& one : calls) {
+    if (!one.read) opens.push_back(ns_of(one.busy));
+    if (!one.read || one.bytes <= 0) continue;
+    if (reads++ == 0) first = one.time.begin;
+    readers.insert(one.thread);
+    sum += ns_of(one.busy);
+    if (until > one.time.begin) overlap += ns_of(until - one.time.begin);
+    until = end_of(one);
+  }
+  return at_one_place.request && *at_one_place.request <= kMostServed * median(opens) &&
+         reads >= kLeastReads && readers.size() > 1 && overlap <= kMostOverlap * sum &&
+         sum >= kLeastBusy * ns_of(until - first);
 }
 
 std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace, TimeNs since,
@@ -239,8 +244,9 @@ StorageModel storage_model(const trace::Trace& trace, TimeNs since,
   for (const StorageRead& read : model.reads)
     if (read.bytes > 0) sized.push_back(read);
   const CallsOnFiles single = single_calls(trace, since, threads);
-  model.in_turns = reads_take_turns(single);
-  ByCalls calls = model.in_turns ? by_calls_at_places(single, 1) : by_calls_on_files(trace, since);
+  const ByCalls at_one_place = by_calls_at_places(single, 1);
+  model.in_turns = reads_take_turns(single, at_one_place);
+  ByCalls calls = model.in_turns ? at_one_place : by_calls_on_files(trace, since);
   const double large_read_rate = sum_reads(trace, since).large_read_rate;
   const double in_read = requests_in_read(trace, since, threads, model.reads.size());
   const auto made_by = [&](const StorageFit& fit) {
@@ -250,10 +256,9 @@ StorageModel storage_model(const trace::Trace& trace, TimeNs since,
     apply(fit, calls.ns_per_byte, large_read_rate, one);
     return one;
   };
-  const StorageFit fit =
-      model.in_turns && calls.request
-          ? fit_one_place(sized, in_read * *calls.request, calls.ns_per_byte.value_or(0))
-          : fit_storage(sized, calls.ns_per_byte);
+  const StorageFit fit = model.in_turns
+                             ? fit_places(sized, 1, in_read * *calls.request, *calls.ns_per_byte)
+                             : fit_storage(sized, calls.ns_per_byte);
   if (!model.in_turns && fit.sharing == Sharing::kPlaces && calls.request) {
     const ByCalls waiting = by_calls_at_places(single, fit.places);
     if (waiting.request && *waiting.request < *calls.request) calls = waiting;

@@ -44,6 +44,8 @@ std::string note(const RuleContext& context, const Segment& segment) {
   const trace::RangeInfo* info = segment.cause.kind == EventRef::Kind::kRange
                                      ? context.trace.info(trace::RangeId{segment.cause.index})
                                      : nullptr;
+  if (info && info->kind != trace::RangeKind::kRead)
+    return fmt::format("'{}' of a batch whose read waited", name_of(context.trace, segment.cause));
   if (!info || info->bytes <= 0) return "the worker reads";
   DurationNs time = interval_of(context.trace, segment.cause).length();
   return fmt::format("a read of {} takes {}", format_bytes(info->bytes), format_duration(time));
@@ -72,7 +74,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("Read wait: {}.", of_step(context, reading.time, reading.step)));
   const StorageModel storage = busiest_storage(context.trace, context.steps.warm_from(), window);
   // Whatever a worker does while its batch is awaited, it waited for the storage before.
-  if (storage.in_turns && storage.load(window) >= kFull) reading = input;
+  const bool of_all_input = storage.in_turns && storage.load(window) >= kFull;
+  if (of_all_input) reading = input;
   if (reading.share() < kFindingShare)
     return fine(rule, fmt::format("Read wait: {}.", of_step(context, reading.time, reading.step)));
   Reads reads = sum_reads(context.trace, context.steps.warm_from());
@@ -115,7 +118,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                  format_bytes(static_cast<std::int64_t>(disk->high)));
     if (!storage.limited()) finding.confidence = saturated ? 0.9 : 0.6;
   }
-  finding.evidence = longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);
+  finding.evidence =
+      of_all_input
+          ? longest_segments(context, *reading.device,
+                             {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther}, note)
+          : longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);
   finding.advice = advice(context);
   return finding;
 }

@@ -27,15 +27,20 @@ bool waits_for_device(const Predictor& predictor, CallId call) {
   return waits;
 }
 
+struct Asked {
+  DurationNs earlier;
+  bool host_waits = false;  ///< for the device, in between
+};
+
 /// How much earlier the host asks for it when it does so before the compute that it runs beside. Where the host waits for the device
 /// before it asks for the rest of that compute, only what ran until then is beside it: as if it came by so much earlier.
-DurationNs asked_earlier(const Predictor& predictor, const LateGather& late) {
+Asked asked_earlier(const Predictor& predictor, const LateGather& late) {
   const Trace& trace = predictor.trace();
   const CallId own = trace.device_ops.call[late.gather.value];
   const CallId first = trace.device_ops.call[late.first.value];
   if (!own.valid() || !first.valid() ||
       trace.calls.thread[own.value] != trace.calls.thread[first.value])
-    return {0};
+    return {};
   const DurationNs most =
       std::max(DurationNs{0}, trace.calls.start[own.value] - trace.calls.start[first.value]);
   const TimeNs begun = trace.device_ops.start[late.first.value];
@@ -44,8 +49,8 @@ DurationNs asked_earlier(const Predictor& predictor, const LateGather& late) {
                                        [&](CallId one) { return trace.calls.start[one.value]; });
   for (; call != calls.end() && *call != own; ++call)
     if (trace.calls.end[call->value] > begun && waits_for_device(predictor, *call))
-      return std::min(most, trace.calls.end[call->value] - begun);
-  return most;
+      return {std::min(most, trace.calls.end[call->value] - begun), true};
+  return {most};
 }
 
 void ask_ahead(const Predictor& predictor, const LateGather& late, Editor& editor) {
@@ -53,8 +58,10 @@ void ask_ahead(const Predictor& predictor, const LateGather& late, Editor& edito
   const DeviceOps& ops = trace.device_ops;
   const Program& program = predictor.program();
   const Points& points = program.graph().points();
-  // What is reduced when the layer begins is before it on the link.
-  const TimeNs free = ops.start[late.first.value] + late.link_busy;
+  const Asked asked = asked_earlier(predictor, late);
+  // What is reduced when the layer begins is before it on the link. A host that waits in between has seen its end.
+  TimeNs free = ops.start[late.first.value] + late.link_busy;
+  if (asked.host_waits) free = std::min(free, ops.start[late.gather.value]);
   program.for_each(
       program.slot_of(start_of(points.task(late.gather))), [&](const Constraint& constraint) {
         const PointId from = program.point_of(constraint.from);
@@ -66,13 +73,12 @@ void ask_ahead(const Predictor& predictor, const LateGather& late, Editor& edito
         else if (is_ahead)
           editor.remove(constraint.id);
         else if (constraint.kind == EdgeKind::kLaunch)
-          editor.set_earlier(constraint.id, constraint.lag - asked_earlier(predictor, late));
+          editor.set_earlier(constraint.id, constraint.lag - asked.earlier);
       });
 }
 
 Proposal propose(const Predictor& predictor) {
   const RuleContext context = rule_context(predictor);
-  const DeviceOps& ops = predictor.trace().device_ops;
   Editor editor(predictor);
   std::size_t late = 0;
   std::int64_t gathers = 0;
@@ -85,15 +91,13 @@ Proposal propose(const Predictor& predictor) {
   }
   if (gathers == 0) return not_here("no parameter all-gather in a step");
   if (late == 0) return not_here("parameter all-gathers already begin during compute");
-  const DurationNs link = per_step(predictor, [&](DeviceOpId op) {
-    return predictor.analysis().attribution.class_of[op.value] == TimeClass::kCommTransfer
-               ? ops.interval(op).length()
-               : DurationNs{};
-  });
   Proposal proposal{
       true, fmt::format("{} parameter all-gathers begin during the layer before theirs", late),
       editor.take()};
-  proposal.scenario.at_least = link;
+  // Communication of several streams at once shares the link.
+  const DevicePartition& judged = predictor.analysis().partitions[predictor.steps().partition];
+  proposal.scenario.at_least =
+      judged.hidden_comm + judged.per_steady_step[TimeClass::kCommTransfer];
   return proposal;
 }
 

@@ -243,4 +243,21 @@ TEST_CASE("storage: reads that never overlap take turns, however evenly they com
   CHECK_FALSE(storage_model(trace, TimeNs::min()).in_turns);
 }
 
+TEST_CASE("storage: reads that only come evenly take no turns") {
+  // Two workers half a batch apart, each with a storage of its own: no read overlaps another, and no open waits.
+  test::TraceBuilder builder;
+  for (int i = 0; i < 60; ++i) {
+    const auto tid = static_cast<std::int32_t>(i % 2) + 2;
+    const std::int64_t begin = 50'000'000LL * i;
+    const std::int64_t opened = begin + 4'000'000;
+    const std::int64_t end = opened + 40'000'000 + 100'000 * (i % 7);
+    builder.range(tid, "read", begin, end, {.kind = trace::RangeKind::kRead, .bytes = kBytes});
+    builder.io(tid, trace::IoOp::kOpen, "/data/a", begin, opened, 0);
+    builder.io(tid, trace::IoOp::kRead, "/data/a", opened, end, kBytes);
+  }
+  const StorageModel model = storage_model(builder.load(), TimeNs::min());
+  CHECK_FALSE(model.in_turns);
+  CHECK_FALSE(model.limited());
+}
+
 }  // namespace headway::analyzer
