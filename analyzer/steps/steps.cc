@@ -105,7 +105,7 @@ std::size_t slow_in_a_row(const std::vector<double>& durations) {
 /// Steps at the start among which slow ones are, where next to nothing is lost to slow ones later: a
 /// page cache fills in the first epochs, shapes are met for the first time. They are warm-up if most
 /// of them are slow, or if stretches of slow steps that came at any time would lie that early by
-/// chance once in a thousand times.
+/// chance once in a thousand times. The very first step belongs to them: what was cold for it is cold for the next.
 std::size_t slow_now_and_then(const std::vector<double>& durations) {
   constexpr std::size_t kMinLate = 10;
   constexpr double kChance = 0.001;
@@ -195,8 +195,11 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOption
     if (step.steady) durations.push_back(static_cast<double>(step.host.length().ns));
   }
   if (durations.size() < 2 * kMinStepsToTrim || options.skip >= 0) return 0;
+  std::vector<double> with_first = durations;
+  with_first.insert(with_first.begin(), static_cast<double>(steps.front().host.length().ns));
+  const std::size_t cold = slow_now_and_then(with_first);
   const std::size_t dropped =
-      std::max({slow_in_a_row(durations), slow_now_and_then(durations), before_a_drop(durations)});
+      std::max({slow_in_a_row(durations), before_a_drop(durations), cold - std::min<std::size_t>(cold, 1)});
   std::size_t left = dropped;
   for (Step& step : steps) {
     if (left == 0) break;

@@ -106,6 +106,10 @@ TEST_CASE("slow steps among others at the start only are warm-up, those that com
   CHECK(warm_up_of(first_epochs, 70).dropped_warm_up == 19);
   // Most of them are slow, but not the very first.
   CHECK(warm_up_of([](int i) { return i > 2 && i < 30; }).dropped_warm_up == 30);
+  // The first step waits for files and two more of the next seven: far apart, but never again.
+  CHECK(warm_up_of([](int i) { return i == 0 || i == 3 || i == 7; }).dropped_warm_up == 8);
+  CHECK(warm_up_of([](int i) { return i == 3 || i == 7; }).dropped_warm_up == 0);
+  CHECK(warm_up_of([](int i) { return i == 0 || i == 30 || i == 37; }).dropped_warm_up == 0);
   // An epoch of ten steps, a burst once, and two pauses that may well come again.
   CHECK(warm_up_of([](int i) { return i % 10 == 0; }).dropped_warm_up == 0);
   CHECK(warm_up_of([](int i) { return i >= 20 && i < 28; }).dropped_warm_up == 0);
