@@ -22,6 +22,7 @@ namespace headway::analyzer {
   RULE(kModuleLoad)            \
   RULE(kAllocator)             \
   RULE(kLaunchBound)           \
+  RULE(kKernelGaps)            \
   RULE(kHostBound)             \
   RULE(kCopyNotOverlapped)     \
   RULE(kPageableCopy)          \

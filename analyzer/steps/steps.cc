@@ -105,7 +105,8 @@ std::size_t slow_in_a_row(const std::vector<double>& durations) {
 /// Steps at the start among which slow ones are, where next to nothing is lost to slow ones later: a
 /// page cache fills in the first epochs, shapes are met for the first time. They are warm-up if most
 /// of them are slow, or if stretches of slow steps that came at any time would lie that early by
-/// chance once in a thousand times. The very first step belongs to them: what was cold for it is cold for the next.
+/// chance once in a thousand times. The very first step belongs to them: what was cold for it is cold for the next. How
+/// many, with the first; 0: none but that.
 std::size_t slow_now_and_then(const std::vector<double>& durations) {
   constexpr std::size_t kMinLate = 10;
   constexpr double kChance = 0.001;
@@ -127,7 +128,7 @@ std::size_t slow_now_and_then(const std::vector<double>& durations) {
     if (i == 0 || durations[i - 1] <= limit) ++stretches;
   }
   // A burst that begins later was set off by something that may come again, as an epoch does.
-  if (reach > durations.size() - late || 4 * first > reach) return 0;
+  if (reach <= 1 || reach > durations.size() - late || 4 * first > reach) return 0;
   const double share = static_cast<double>(reach) / static_cast<double>(durations.size());
   const bool early = std::pow(share, static_cast<double>(stretches)) < kChance;
   if (!early && 2 * slow <= reach) return 0;

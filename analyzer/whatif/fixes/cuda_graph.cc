@@ -271,7 +271,7 @@ Proposal propose(const Predictor& predictor) {
 const Fix kCudaGraph{
     "cuda-graph",
     "Launch the step as one CUDA graph",
-    "launch-bound",
+    "launch-bound, kernel-gaps",
     FixKind::kModelled,
     0.1,
     "--cuda-graph on",
