@@ -5,8 +5,8 @@
 
 namespace headway::trace {
 
-/// Groups the ranges and calls by thread and the ops by stream, and the graph ops by process and op:
-/// everything in a Trace that follows from its columns. The ids in them must be in range.
+/// Builds the indexes of a trace: ranges, calls and I/O events by thread, device ops by stream, graph ops by process and op.
+/// All ids in the columns must be in range.
 void build_indexes(Trace& trace);
 
 }  // namespace headway::trace

@@ -33,7 +33,7 @@ struct Attribution {
       range_of;  ///< per device op: innermost range open on the launching thread; may be none
   std::vector<trace::Phase>
       phase_of;                     ///< per device op: own tag, else that of the enclosing ranges
-  std::vector<TimeClass> class_of;  ///< per device op: its class while nothing above it runs
+  std::vector<TimeClass> class_of;  ///< per device op: its class by itself
   std::vector<RangeContext> contexts;  ///< per range: see there
 };
 

@@ -7,9 +7,9 @@
 
 namespace headway::analyzer {
 
-/// The class of device op `op` while nothing above it runs. Tags from the recording come first, the
-/// kernel's name second. `communication`: it is one of CommunicationOps; `phase`: its own, or that of
-/// the ranges around its launch.
+/// The class of device op `op` by itself, whatever more important class runs beside it. A tag of the recording beats the
+/// kernel's name. `communication`: the op is one of CommunicationOps. `phase`: the op's own tag, else that of the ranges around
+/// its launch.
 TimeClass own_class(const trace::DeviceOps& ops, std::size_t op, const KernelNames& kernels,
                     bool communication, trace::Phase phase);
 

@@ -184,8 +184,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   finding.claim =
       on_threads
-          ? fmt::format("On {}, {} pass outside modules, backward passes, optimizers and input{}.",
-                        partition_label(context.trace, *host.device), time, named)
+          ? fmt::format(
+                "On {}, {} are spent outside modules, backward passes, optimizers and input{}.",
+                partition_label(context.trace, *host.device), time, named)
           : fmt::format("The device waits {} for host work other than launching and input{}.", time,
                         named);
   finding.confidence = named.empty() ? 0.5 : 0.8;

@@ -37,7 +37,8 @@ constexpr DurationNs kLongestGap{10'000};
 
 /// The op that a gap was spent before.
 std::string next_op(const RuleContext& context, const Segment& gap) {
-  if (gap.cause.kind != EventRef::Kind::kCall) return std::string(name_of(context.trace, gap.cause));
+  if (gap.cause.kind != EventRef::Kind::kCall)
+    return std::string(name_of(context.trace, gap.cause));
   const trace::DeviceOpId op = context.trace.calls.op[gap.cause.index];
   return fmt::format("before '{}', which was queued",
                      op.valid() ? short_name(context, op) : name_of(context.trace, gap.cause));
@@ -78,7 +79,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Finding finding = found(rule, gaps.recoverable, context);
   finding.claim = fmt::format(
       "The device pauses {:.0f} times {} between kernels that are already queued, {} each: {}.",
-      gaps.per_step, per_step(context), format_duration({static_cast<std::int64_t>(gaps.median_ns)}),
+      gaps.per_step, per_step(context),
+      format_duration({static_cast<std::int64_t>(gaps.median_ns)}),
       of_step(context, gaps.recoverable, context.step));
   finding.confidence = 0.6;
   finding.evidence = longest_segments(context, *device, {TimeClass::kFrontendGap}, next_op);
@@ -95,8 +97,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kKernelGaps = {"kernel-gaps", "Gaps between queued kernels",
-                                 "The device pauses between queued kernels for over 5 % of the step.",
-                                 check};
+extern const Rule kKernelGaps = {
+    "kernel-gaps", "Gaps between queued kernels",
+    "The device pauses between queued kernels for over 5 % of the step.", check};
 
 }  // namespace headway::analyzer

@@ -45,8 +45,10 @@ Serial measure(const RuleContext& context, const DevicePartition& device) {
     result.recoverable += DurationNs{
         static_cast<std::int64_t>(static_cast<double>(where.length().ns) * (1 - 1 / count))};
     result.places += 1;
-    result.repetitions = std::max(result.repetitions, count);
-    result.kernels = static_cast<double>(repeat.period);
+    if (count > result.repetitions) {
+      result.repetitions = count;
+      result.kernels = static_cast<double>(repeat.period);
+    }
     if (longest.wants(where.length()))
       longest.add(where, repeat.ops.front(),
                   fmt::format("{} kernels, {} times in a row", repeat.period, repeat.count));
@@ -72,8 +74,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   Finding finding = found(rule, serial.recoverable, context);
   finding.claim = fmt::format(
-      "{:.0f} short kernels without matrix work repeat up to {:.0f} times in a row, in {:.1f} "
-      "places {}, for {}: the program processes samples one by one.",
+      "A sequence of {:.0f} short kernels without matrix work runs up to {:.0f} times in a row. "
+      "Such runs occur {:.1f} times {} and take {}: the program processes samples one by one.",
       serial.kernels, serial.repetitions, serial.places, per_step(context),
       of_step(context, serial.time, context.step));
   finding.confidence = 0.55;  // that the repetitions are samples is inferred

@@ -9,7 +9,7 @@
 
 namespace headway::analyzer {
 
-/// The steady steps' stretch of time and their number; the whole trace and 0 without any.
+/// From the begin of the first to the end of the last steady step, and how many there are. Without any: the whole trace, and 0.
 struct SteadyStretch {
   SteadyStretch(const trace::Trace& trace, const Steps& steps) {
     for (std::uint32_t index : steps.steady) {

@@ -199,8 +199,8 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOption
   std::vector<double> with_first = durations;
   with_first.insert(with_first.begin(), static_cast<double>(steps.front().host.length().ns));
   const std::size_t cold = slow_now_and_then(with_first);
-  const std::size_t dropped =
-      std::max({slow_in_a_row(durations), before_a_drop(durations), cold - std::min<std::size_t>(cold, 1)});
+  const std::size_t dropped = std::max(
+      {slow_in_a_row(durations), before_a_drop(durations), cold - std::min<std::size_t>(cold, 1)});
   std::size_t left = dropped;
   for (Step& step : steps) {
     if (left == 0) break;

@@ -7,10 +7,10 @@
 
 namespace headway::analyzer {
 
-/// Sums that are made in rounds, as PowerSGD makes them: what is summed second is computed from the first sum, so the two never
-/// share a message. Told by the kernels between the transfers of a stream: other ones in each round, none of them in two.
-/// One list for each round, the i-th of each for one bucket; the first has the bytes of the gradients where the kernels that
-/// pack them tell. `all` itself where there is one round.
+/// Splits all-reduces that are made in rounds, as PowerSGD makes them: the second sum is computed from the first, so the two
+/// cannot share a message. The kernels between two transfers of a stream show the rounds: each round has its own set of kernel
+/// names, and the sets repeat. One list for each round; element i of each is of the same bucket. Transfers of the first list
+/// have the bytes of the gradients, where the kernels that pack them show these. {all} where there is one round.
 std::vector<std::vector<Transfer>> in_rounds(const trace::Trace& trace, std::vector<Transfer> all);
 
 }  // namespace headway::analyzer

@@ -21,7 +21,7 @@ using MakeCommand = std::unique_ptr<Command> (*)();
 /// A parameter and where it goes on the command line.
 struct Slot {
   Parameter parameter;
-  std::string option;  ///< "--sql"; empty: an argument by its place
+  std::string option;  ///< "--sql"; empty: positional
 };
 
 /// Runs a command as `headway NAME WORDS…`; its standard output is the result.
@@ -34,7 +34,7 @@ ToolResult run_command(MakeCommand make, std::vector<std::string> words) {
     std::vector<const char*> arguments = {"headway"};
     for (const std::string& word : words) arguments.push_back(word.c_str());
     app.parse(static_cast<int>(arguments.size()), arguments.data());
-    command->run();  // `diff` and the like say by their status what their text says, too
+    command->run();  // its status is ignored: the text says the same
     return {output.take(), false};
   } catch (const std::bad_alloc&) {
     return {"not enough memory for this trace", true};
@@ -66,7 +66,7 @@ Tool tool_of(MakeCommand make, std::string title, std::string doc, std::vector<S
           words.push_back(slot.option + "=" + value);
       }
     }
-    // A name that begins with a dash is no option.
+    // So that a name that begins with a dash is not taken for an option.
     words.emplace_back("--");
     words.insert(words.end(), placed.begin(), placed.end());
     return run_command(make, std::move(words));

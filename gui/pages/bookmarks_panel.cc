@@ -72,7 +72,7 @@ void BookmarksPanel::set_session(const Session* session) {
 void BookmarksPanel::add(std::size_t part, Interval when, std::string note) {
   if (part >= notes_.parts()) return;
   notes_.add(part, {when, std::move(note)});
-  keep();  // may bring what others added, so that ours is looked for
+  keep();  // saving merges in what others have added, so the new one is found by time and rank
   fill();
   const std::vector<Bookmark>& all = notes_.all();
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -76,7 +76,7 @@ void RowsPass::paint(QImage& image, QPainter& painter, const Frame& frame, Label
   if (!image.isNull()) collect_ahead(image, frame, grid, first);
   for (std::size_t i = first; i < shown.size(); ++i) {
     if (frame.screen_y(shown[i].y) >= frame.size.height()) break;
-    // Pictures of vectors cannot be cut off: what does not fit is left out.
+    // In vector output a row cannot be clipped: rows that do not fit are left out.
     if (image.isNull() && !fits(frame, shown[i])) break;
     paint_row(image, painter, frame, labels, grid, shown[i]);
   }
@@ -116,8 +116,8 @@ void RowsPass::paint_row(QImage& image, QPainter& painter, const Frame& frame, L
   }
 }
 
-/// Names are laid out once: while one moves through time they stay the same, and text is the dearest
-/// part of a frame.
+/// Names are painted once and then copied: they stay the same while the view moves in time, and text
+/// is the most expensive part of a frame.
 void RowsPass::paint_names(QImage& image, QPainter& painter, const Frame& frame) {
   if (image.isNull()) {
     for (const RowLayout::Shown& shown : frame.layout->shown()) {
@@ -195,7 +195,7 @@ std::uint64_t RowsPass::names_key(const Frame& frame) const {
   return hash;
 }
 
-/// What lies behind rows: the area with its grid, the names.
+/// The background: the area of time with its grid, and the column of names.
 void RowsPass::paint_ground(QPainter& painter, const Frame& frame, int top, int height) {
   const Theme& theme = *frame.theme;
   painter.fillRect(QRect(frame.gutter, top, frame.area_width(), height), theme.base);
@@ -208,7 +208,7 @@ void RowsPass::paint_ground(QPainter& painter, const Frame& frame, int top, int 
   }
 }
 
-/// The lanes that paint_lanes will paint, in its order.
+/// Looks up the items of the lanes that paint_lanes() paints, in its order.
 void RowsPass::collect_ahead(const QImage& image, const Frame& frame, const ColumnGrid& grid,
                              std::size_t first) {
   const std::vector<RowLayout::Shown>& shown = frame.layout->shown();
@@ -236,7 +236,7 @@ void RowsPass::collect_ahead(const QImage& image, const Frame& frame, const Colu
                        std::min({grid.width(), area.width(), image.width() - area.left()}));
 }
 
-/// What is folded away, so that groups compare at a glance.
+/// The strip of a folded group, so that groups can be compared without unfolding them.
 void RowsPass::paint_strip(QImage& image, QPainter& painter, const Frame& frame,
                            const ColumnGrid& grid, const RowLayout::Shown& shown) {
   const Lane* strip = strip_of(frame, shown.row);

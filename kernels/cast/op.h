@@ -9,7 +9,7 @@
 namespace headway::kernels {
 
 /// to[i] = from[i] rounded to `format`, still as a float (the rule: number_format.h). `count` floats; the two may be the same
-/// array. kFloat32 copies. On a GPU the launcher `cast` also stores the 16 bits.
+/// array. kFloat32 copies. On a GPU `cuda::cast` (launch.h) converts to and from values of 16 bits.
 void round_to(NumberFormat format, std::int64_t count, const float* from, float* to);
 /// One operation, one read and one write of 4 bytes for each element.
 constexpr Work round_to_work(std::int64_t count) {

@@ -28,8 +28,8 @@ class TraceWriter {
  public:
   enum class Indexes : std::uint8_t { kBuild, kSkip };
 
-  /// Creates `path` (mode 0600). An existing file is an error unless `overwrite`; what is no regular
-  /// file is one always.
+  /// Creates `path` (mode 0600). An existing file is an error unless `overwrite`; anything but a
+  /// regular file always is.
   explicit TraceWriter(const std::filesystem::path& path, bool overwrite = false);
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
@@ -38,8 +38,8 @@ class TraceWriter {
   /// The id of `text` in StringIds; the text is made valid UTF-8. Amortised one hash look-up.
   StringId intern(std::string_view text);
 
-  /// Queues a row; returns the rowid it will have. Views and blobs in the row must be from `keep`,
-  /// interned by the caller for longer, or literals: they are read at the next flush.
+  /// Queues a row; returns the rowid it will have. Texts and blobs in the row are read at the next
+  /// flush and must stay valid until then: from `keep`, literals, or the caller's own that live longer.
   template <class Table>
   std::int64_t add(const typename Table::Row& row);
 
@@ -55,9 +55,9 @@ class TraceWriter {
   /// Sets a HEADWAY_META value; written by `commit`, the last value wins.
   void set_meta(std::string_view key, std::string_view value);
 
-  /// Makes everything added so far durable in one transaction.
+  /// Commits everything added so far in one transaction. That survives the death of this process, not a power failure.
   void commit();
-  /// Ends the recording: state=`state`, indexes, log folded into the file, journal off.
+  /// Ends the recording: sets state=`state`, builds the indexes, merges the write-ahead log into the file.
   void finish(Indexes indexes = Indexes::kBuild, std::string_view state = "complete");
   /// After `add` or `commit` threw because the file could not be written (a full disk): forgets
   /// what is not committed. From here on only losses and meta data may be added, which need little

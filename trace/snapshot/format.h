@@ -19,17 +19,17 @@ namespace headway::trace::snapshot_detail {
 inline constexpr std::array<char, 8> kMagic = {'H', 'W', 'S', 'N', 'A', 'P', '\r', '\n'};
 /// To be raised whenever the layout of the file, of a column or of the inventory changes.
 inline constexpr std::uint32_t kVersion = 2;
-/// Reads otherwise on a machine of the other order.
+/// Another value on a machine with the other byte order.
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
 inline constexpr std::uint64_t kAlign = 4096;             ///< a page: columns can be mapped
-inline constexpr std::uint64_t kMostSections = 1u << 20;  ///< more is damage
+inline constexpr std::uint64_t kMostSections = 1u << 20;  ///< a file with more is damaged
 
 struct Header {
   std::array<char, 8> magic = kMagic;
   std::uint32_t version = kVersion;
   std::uint32_t byte_order = kByteOrder;
   std::uint64_t sections = 0;            ///< entries of the table behind the header
-  std::uint64_t file_bytes = 0;          ///< of the whole file: one that was cut is told by it
+  std::uint64_t file_bytes = 0;          ///< of the whole file: shows whether it was cut
   std::uint32_t inventory_checksum = 0;  ///< CRC-32
   std::uint32_t checksum = 0;            ///< CRC-32 of the header, with this as 0, and the table
 };
@@ -45,7 +45,7 @@ static_assert(sizeof(Section) == 24);
 constexpr std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlign - 1) / kAlign * kAlign;
 }
-/// CRC-32 of the bytes, going on from `before`.
+/// CRC-32 of the bytes, continued from `before`.
 std::uint32_t checksum(std::string_view bytes, std::uint32_t before = 0);
 std::uint32_t checksum_of(const Header& header, const std::vector<Section>& table);
 
@@ -56,10 +56,10 @@ struct Texts {
 };
 
 std::string archive_inventory(const Trace& trace, const SnapshotKey& key);
-/// Throws Error when the bytes are not an inventory. Makes the counters, without their samples.
+/// Throws Error when the bytes are not an inventory. Creates the counter series, still without samples.
 void restore_inventory(std::string_view bytes, Trace& trace, SnapshotKey& key);
 
-/// What makes a restored trace unusable; empty: nothing. Linear in the events.
+/// Why a restored trace cannot be used; empty: it can. Linear in the events.
 std::string problem_of(const Trace& trace);
 
 /// Calls `visit(column)` for every column, in an order that depends on the inventory only.

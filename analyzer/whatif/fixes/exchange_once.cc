@@ -86,11 +86,11 @@ const Fix kExchangeOnce{
     FixKind::kStructural,
     0.1,
     "--sum-each-batch off",
-    "All-reduces, and kernels that pack them, disappear from all backward passes of a step but the "
-    "last. On a host thread their time goes, except for the waits for late ranks, which come at "
-    "the last one (half of it, where other ranks are not known); broadcasts of buffers between the "
-    "passes go, too.",
-    "whether memory holds gradients between the passes, as it does",
+    "All-reduces, the kernels that pack them, and broadcasts of buffers are removed from all "
+    "backward passes of a step except the last. So is their time on a host thread, except the "
+    "share that waits for late ranks (half, if the other ranks are unknown): that wait moves to "
+    "the last exchange.",
+    "whether memory has room for the gradients between the passes",
     propose};
 
 }  // namespace headway::analyzer

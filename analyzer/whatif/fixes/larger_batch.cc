@@ -256,8 +256,7 @@ const Fix kLargerBatch{
     "gradient sums and launches stay; work once per epoch comes twice as often. Times are per "
     "recorded batch.",
     "whether memory suffices, whether other host work scales with steps or samples, how many "
-    "requests are in a range that reads a batch, and training "
-    "quality",
+    "storage requests one batch makes, and the effect on training quality",
     propose,
     true};
 

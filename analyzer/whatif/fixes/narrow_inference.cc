@@ -196,8 +196,11 @@ Proposal propose(const Predictor& predictor, Target target) {
   const Products products = products_of(predictor, int8 ? 1 : 2);
   if (products.all().ns == 0) return not_here("no kernel is a known matrix product");
   if (ratio(products.wide, products.all()) < kMost)
-    return not_here(int8 ? "most matrix kernel names show no type wider than INT8"
-                         : "most matrix kernel names show no type wider than 16 bits");
+    return not_here(int8 ? "by their names, kernels of types wider than INT8 take less than half "
+                           "of the matrix time"
+                         : "by their names, kernels of types wider than 16 bits take less than "
+                           "half of the matrix "
+                           "time");
   Editor editor(predictor);
   const Narrowing narrowing(predictor, *limits, target);
   // An engine of integers folds and fuses what it quantises.

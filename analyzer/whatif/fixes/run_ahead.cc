@@ -96,8 +96,9 @@ const Fix kRunAhead{"run-ahead",
                     FixKind::kStructural,
                     0.1,
                     "--run-ahead",
-                    "The host waits for the end of a step twice as far back, one typical step "
-                    "earlier for each. The launch queue stays.",
+                    "A wait of the host for the end of the step N steps back becomes one for "
+                    "the step 2N back, and ends N typical steps earlier. The launch queue "
+                    "keeps its depth.",
                     "whether the wait protects memory that the host overwrites",
                     propose};
 

@@ -75,7 +75,8 @@ PyObject* call_hook(Caller* self, PyObject* hook, bool& interrupted, PyObject* f
 }
 
 PyObject* not_ready() {
-  PyErr_SetString(PyExc_RuntimeError, "headway: a hook is called before or after its time");
+  PyErr_SetString(PyExc_RuntimeError,
+                  "headway: this wrapper has no function to call: not initialised, or cleared");
   return nullptr;
 }
 

@@ -287,12 +287,13 @@ PyMethodDef g_functions[] = {
      "it has seen enough."},
     {"begin_decoding", begin_decoding, METH_VARARGS,
      "Opens a range inside the samples of a batch -> token for end_decoding()."},
-    {"end_decoding", end_decoding, METH_VARARGS, "Stands after a decoder."},
+    {"end_decoding", end_decoding, METH_VARARGS, "Closes the range of begin_decoding()."},
     {"become_worker", become_worker, METH_VARARGS,
-     "become_worker(base, workers, worker): the thread makes batches of a loader from here on."},
+     "become_worker(base, workers, worker): this is worker `worker` of `workers`; its batches "
+     "are numbered from `base`."},
     {"set_in_memory", set_in_memory, METH_O, "Samples of the worker's dataset are made already."},
     {"pass_begins", pass_begins, METH_NOARGS,
-     "In a worker: over an iterable dataset. False: within a batch that is being made."},
+     "In a worker, a pass over an iterable dataset begins. False inside a batch: no new pass."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

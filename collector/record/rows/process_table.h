@@ -27,18 +27,18 @@ struct FailedRank {
   std::optional<int> exit_code;
 };
 
-/// What is known of the processes and threads of the recorded tree; all of it only when the recording
-/// ends, but a trace that is followed or cut needs to know ranks and names. One thread.
+/// Processes and threads of the recorded tree. Complete only when the recording ends, but a trace that is read live or was cut
+/// needs ranks and names before. One thread.
 class ProcessTable {
  public:
   explicit ProcessTable(const TimeAxis& axis) : axis_(axis) {}
 
-  /// Again when more is known: later news replace earlier ones.
+  /// May be called again: the newer message wins.
   void seen(const ProcessSeen& message);
   void ended(const ProcessEnded& message);
   /// Our library is in the process.
   void injected(std::int32_t pid);
-  /// Of one round of draining.
+  /// Adds what was read from a process in one round.
   void add_records(std::int32_t pid, std::int64_t count);
 
   /// A thread has recorded something.
@@ -50,7 +50,7 @@ class ProcessTable {
 
   /// Writes what is known by now, in place of what was written before.
   void write(TraceSink& sink) const;
-  /// The same when something is new; seldom when there are many processes.
+  /// Like write(), if something changed; at most every 10 ms for each known process.
   void write_news(TraceSink& sink, std::int64_t monotonic_ns);
   /// For the end: counts the processes that did not record.
   void count_losses(TraceSink& sink) const;
@@ -59,7 +59,7 @@ class ProcessTable {
   std::size_t injected_count() const;
   /// Processes that could not record: they were started without the environment that says how.
   std::vector<std::string> without_session() const;
-  /// The first one: launchers then end the others, and with a code of their own. None: all ended well, or nobody told.
+  /// The rank that failed first: launchers then stop the others, which is no failure of theirs. None: no failure is known.
   std::optional<FailedRank> first_failed_rank() const;
   std::size_t thread_count() const { return threads_.size(); }
   /// Of all processes.
@@ -76,8 +76,8 @@ class ProcessTable {
   };
   struct Thread {
     std::string name;
-    bool named_by_program = false;  ///< the system's name counts no longer
-    int reads = 0;                  ///< of the system's name, which come ever more seldom
+    bool named_by_program = false;  ///< the system's name is ignored
+    int reads = 0;                  ///< of the system's name, at growing intervals
     std::int64_t next_read_ns = 0;
   };
   Process& process(std::int32_t pid);

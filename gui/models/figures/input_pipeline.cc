@@ -290,7 +290,7 @@ LinkedTable worker_table(const std::vector<Worker>& workers, Interval window) {
   out.docs = {"Thread, or threads with the same name",
               "Batches it worked on",
               "Time spent on batches",
-              "Busy time over the window; near 100 %: more workers would help",
+              "Busy share of the window; near 100 %: more workers would help",
               "Rest of the window: the queue is full, or no work is left",
               "Mean busy time of a batch"};
   for (const Worker& worker : workers) {

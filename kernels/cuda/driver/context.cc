@@ -16,7 +16,7 @@ Context::Context(const Driver& driver, int ordinal, unsigned schedule) : driver_
   }
 }
 
-/// What fails here has failed before, and there is nobody to tell.
+/// A destructor cannot report an error, so a failure here is ignored.
 Context::~Context() {
   driver_.cuDevicePrimaryCtxRelease_(device_);
 }

@@ -31,7 +31,8 @@ TEST_CASE("kernel-gaps fires from five percent of the step on") {
 }
 
 TEST_CASE("kernel-gaps is fine where launches are late or take long to arrive") {
-  const KernelRun late = KernelRun{}.add({.name = "k", .ns = 9'000, .idle = 1'000, .issued_late = true}, 40);
+  const KernelRun late =
+      KernelRun{}.add({.name = "k", .ns = 9'000, .idle = 1'000, .issued_late = true}, 40);
   CHECK(AnalyzedKernels(late).finding("kernel-gaps").status == Status::kFine);
   CHECK(of_queue(9'000, 15'000).status == Status::kFine);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Blocks of records to parts, on several threads. The fast way gives simdjson slices of many records
-// at once; whatever it does not like is read again record by record.
+// Parses blocks of records on several threads. The fast way gives simdjson slices of many records; a slice that it refuses is
+// read record by record.
 #include "trace/import/kineto/events.h"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace {
 /// cache between the parser's two passes.
 constexpr std::size_t kSliceBytes = 256 << 10;
 
-/// Bytes to look through, in one block, for the ends of records beyond the block's own: where every
-/// record has a bracket too many, each look goes to the end of the block.
+/// Bytes that searches for the ends of records may go through in one block. Without a limit, a file in which every record has
+/// a bracket too many takes quadratic time: each search goes to the end of the block.
 constexpr std::size_t kMostLooking = std::size_t{1} << 30;
 
 struct BlockResult {
@@ -139,7 +139,7 @@ class BlockReader {
     }
   }
 
-  /// value_end(); kNowhere as well when looking has cost too much.
+  /// value_end(); kNowhere as well when the limit is used up.
   std::size_t end_of(std::string_view text, std::size_t begin) {
     if (looking_left_ == 0) return kNowhere;
     std::size_t end = value_end(text, begin);
