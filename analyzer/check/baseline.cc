@@ -18,11 +18,9 @@
 namespace headway::analyzer {
 namespace {
 
-/// A power of less is not worth a word: clocks and timestamps are no better.
+/// Smaller detectable changes are not claimed: clocks and timestamps are no better.
 constexpr double kLeastSaid = 0.001;
 constexpr std::string_view kTypicalStep = "vs_baseline.typical_step";
-/// With fewer steps a side neither the rank test nor the bootstrap can tell anything; as in diff.
-constexpr std::size_t kMinSteps = 5;
 
 constexpr std::array<std::pair<const char*, TimeGroup>, 5> kGroups = {
     {{"compute", TimeGroup::kCompute},
@@ -33,7 +31,7 @@ constexpr std::array<std::pair<const char*, TimeGroup>, 5> kGroups = {
 
 using PartOf = std::function<DurationNs(const ClassTimes&)>;
 
-/// What of a step the metric is about; nothing for the whole step.
+/// The part of a step that the metric is about; nothing for the whole step.
 std::optional<PartOf> part_of(std::string_view metric) {
   for (const TimeClassInfo& c : time_classes()) {
     if (metric == fmt::format("vs_baseline.class.{}", c.id))
@@ -46,7 +44,7 @@ std::optional<PartOf> part_of(std::string_view metric) {
   return std::nullopt;
 }
 
-/// What the part takes in each steady step of the slowest device or training thread, by time.
+/// The time of the part in each steady step of the slowest device or training thread, by time.
 std::vector<double> samples(const Analysis& analysis, const std::optional<PartOf>& part) {
   if (!part) return step_durations(analysis);
   std::vector<double> values;
@@ -62,7 +60,7 @@ std::string percent(double value) {
   return format_signed(100 * value) + " %";
 }
 
-/// Both sides are lifted by what else the baseline's mean step holds. The ratio of the lifted means is
+/// Adds the rest of the baseline's mean step to both sides. The ratio of the lifted means is
 /// then the growth of the part as a share of the step cost, and a part that was 0 works too.
 Comparison compare_parts(std::vector<double> before, std::vector<double> after, double step) {
   const double lift = step - mean(before);
@@ -101,10 +99,10 @@ BaselineChange baseline_change(const std::string& metric, const DiffRun& baselin
   std::vector<double> before = samples(baseline.analysis, part);
   std::vector<double> after = samples(run.analysis, part);
   BaselineChange result;
-  if (before.size() < kMinSteps || after.size() < kMinSteps) {
+  if (before.size() < kLeastSteps || after.size() < kLeastSteps) {
     result.sentence = fmt::format(
         "{} and {} steady steps are too few to separate change from noise (at least {} per side)",
-        before.size(), after.size(), kMinSteps);
+        before.size(), after.size(), kLeastSteps);
     return result;
   }
   const double step = mean(samples(baseline.analysis, std::nullopt));

@@ -14,10 +14,7 @@
 namespace headway::analyzer {
 namespace {
 
-/// With fewer steps a side even samples that do not overlap at all are no evidence: the rank test
-/// cannot go below 0.05.
-constexpr std::size_t kMinSteps = 4;
-/// "No difference that matters" needs an interval that leaves no room for one of this size.
+/// "No difference that matters" needs an interval that excludes a difference of this size.
 constexpr double kMatters = 0.02;
 
 std::string time_text(double ns) {
@@ -138,7 +135,7 @@ std::string power_text(const Comparison& c, double noise) {
   constexpr double kUseless = 10;
   const double least = std::max(c.minimum_detectable, noise);
   if (!(least < kUseless)) return "only tenfold changes are detectable";
-  // What rounds to nothing is still not nothing.
+  // A value that rounds to 0 is not 0.
   return fmt::format("changes of {:.1f} % or more are detectable", std::max(0.1, 100 * least));
 }
 
@@ -151,11 +148,11 @@ void judge(Diff& d, bool comparable, double noise) {
                              time_text(c.a), time_text(c.b));
   } else if (!comparable) {
     d.sentence = fmt::format("Inconclusive: different kinds of devices; {}.", cost_text(d));
-  } else if (d.steps_a < kMinSteps || d.steps_b < kMinSteps) {
+  } else if (d.steps_a < kLeastSteps || d.steps_b < kLeastSteps) {
     d.sentence = fmt::format(
         "Inconclusive: {} and {} steady steps are too few to separate change from noise (at least "
         "{} per side).",
-        d.steps_a, d.steps_b, kMinSteps);
+        d.steps_a, d.steps_b, kLeastSteps);
   } else {
     d.verdict = verdict_of(c, noise);
     d.typical_verdict = verdict_of(d.typical, noise);

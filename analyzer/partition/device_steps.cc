@@ -24,11 +24,6 @@ struct Boundary {
   }
 };
 
-/// Whether steps between these two were not recorded: their numbers leap.
-bool after_gap(const Steps& steps, std::uint32_t before, std::uint32_t step) {
-  return steps.all[step].number > steps.all[before].number + 1;
-}
-
 /// The process whose steps cut this device's time: the one with most work on it.
 ProcessId main_process(const Trace& trace, const DeviceWork& work) {
   std::vector<std::size_t> counts(trace.processes.size(), 0);
@@ -72,9 +67,9 @@ std::vector<StepWindow> step_windows(const Trace& trace, const Steps& steps,
   bool unrecorded = false;  // steps since the last window
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const Boundary& boundary = boundaries[i];
-    unrecorded |= i > 0 && after_gap(steps, mine[i - 1], mine[i]);
+    unrecorded |= i > 0 && unrecorded_between(steps.all[mine[i - 1]], steps.all[mine[i]]);
     if (boundary.last_op == TimeNs::min()) continue;
-    // What was not recorded before this step is not part of it.
+    // Unrecorded time before this step is not part of it.
     const bool cut_off = windows.empty() || unrecorded;
     const TimeNs before = windows.empty() ? TimeNs::min() : windows.back().interval.end;
     TimeNs begin =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The explicit list of tables: schema, writer and docs/reference/tables.md know exactly these.
-// A test compares it with the files of this folder.
+// The explicit list of tables: schema, writer and docs/reference/tables.md use exactly these. A
+// test compares it with the files of this folder.
 
 #include "trace/tables/call_detail.h"
 #include "trace/tables/clock_anchor.h"

@@ -32,7 +32,7 @@ struct CudaMemoryPool : TableDefaults {
       Column{"operationType", &Row::operation, Unit::kEnum, "1 created, 2 destroyed, 3 trimmed."},
       Column{"poolType", &Row::pool_type, Unit::kEnum, "1 of this process, 2 imported."},
       Column{"correlationId", &Row::correlation_id, Unit::kId, "Same as that of the API call."},
-      Column{"minBytesToKeep", &Row::min_bytes_to_keep, Unit::kBytes, "What a trim leaves."},
+      Column{"minBytesToKeep", &Row::min_bytes_to_keep, Unit::kBytes, "Bytes that a trim keeps."},
       Column{"localMemoryPoolReleaseThreshold", &Row::release_threshold, Unit::kBytes,
              "Contents of the pool."},
       Column{"localMemoryPoolSize", &Row::size, Unit::kBytes, "Size of the pool."},

@@ -21,7 +21,7 @@ struct Loss : TableDefaults {
       Column{"name", &Row::counter, Unit::kNone, "Counter."},
       Column{"severity", &Row::severity, Unit::kEnum,
              "info: no effect on figures; doubt: figures may be off; loss: data is missing."},
-      Column{"count", &Row::count, Unit::kCount, "How often."},
+      Column{"count", &Row::count, Unit::kCount, "Number of losses."},
       Column{"globalPid", &Row::global_pid, Unit::kId, "Process, where it belongs to one."},
       Column{"text", &Row::text, Unit::kNone, "Meaning, in a sentence."},
   };

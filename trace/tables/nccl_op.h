@@ -34,7 +34,7 @@ struct NcclOp : TableDefaults {
       Column{"communicatorId", &Row::communicator, Unit::kNone,
              "Hash of the communicator, the same on all ranks."},
       Column{"rank", &Row::rank, Unit::kId, "Rank of this process in it."},
-      Column{"ranks", &Row::ranks, Unit::kCount, "Ranks of it."},
+      Column{"ranks", &Row::ranks, Unit::kCount, "Number of its ranks."},
       Column{"sequence", &Row::sequence, Unit::kId,
              "Number of this operation among those of its function in the communicator: the same "
              "on all ranks. NULL for send and receive."},

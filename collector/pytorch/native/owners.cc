@@ -48,7 +48,7 @@ PyObject* first_call(PyObject*, PyObject*) {
   if (!steps.cycle.is_open && steps.fetches == 0 && steps.owners == 0 && steps.steps == 0) {
     if (!open_step(*thread, true, true)) return nullptr;
     steps.cycle.calls =
-        std::numeric_limits<std::int64_t>::max();  // before the first update may be anything
+        std::numeric_limits<std::int64_t>::max();  // before the first update calls say nothing
   }
   Py_RETURN_NONE;
 }
@@ -106,7 +106,7 @@ PyObject* closes(PyObject*, PyObject* done) {
   Cycle& cycle = thread->steps.cycle;
   if (!cycle.is_open) Py_RETURN_NONE;
   if (done != Py_True) {
-    cycle.trains = true;  // no evaluation either
+    cycle.trains = true;  // so that it does not become an evaluation
     cycle.calls = std::numeric_limits<std::int64_t>::max();
   } else if (cycle.trains) {
     ++cycle.updates;
@@ -124,7 +124,8 @@ PyMethodDef g_functions[] = {
     {"first_call", first_call, METH_NOARGS,
      "Of what another framework compiled, or of a gradient: the first step begins, unless a fetch "
      "began one."},
-    {"forward_only", forward_only, METH_NOARGS, "A compiled function was called that trains not."},
+    {"forward_only", forward_only, METH_NOARGS,
+     "A compiled function was called that does not train."},
     {"has_optimizer", asks_has_optimizer, METH_NOARGS, "One was made, on whatever thread."},
     {"owned", owned, METH_NOARGS, "A trainer with a loop of its own is at work on this thread."},
     {"own", own, METH_O, "own(whole) -> token for disown(): a trainer begins."},
