@@ -96,7 +96,7 @@ int rank(Status status) {
 void sort_findings(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     if (a.status != b.status) return rank(a.status) < rank(b.status);
-    // What is wrong with the recording has to be known first, whatever its time.
+    // Findings about the recording come first, whatever their time.
     const bool recording = is_about_recording(a.rule);
     if (recording != is_about_recording(b.rule)) return recording;
     if (a.worth != b.worth) return a.worth > b.worth;
@@ -126,7 +126,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   std::optional<CommunicationOps> communication;
   std::optional<DependencyGraph> graph;
   auto find_partitions = [&] {
-    // The host's names and steps, and what is known of the device alone, need nothing of each
+    // The names and steps of the host and the facts about the device alone do not depend on each
     // other.
     run_parallel(2, [&](std::size_t part) {
       if (part == 0) {

@@ -28,14 +28,14 @@ struct JobAnalysis;  // analyzer/ranks/job.h
 
 struct AnalysisOptions {
   StepOptions steps;
-  /// The job that the trace's rank is part of, whose critical rank it is; null for one rank alone.
+  /// The job in which the trace's rank is the critical one; null for a single rank.
   std::shared_ptr<const JobAnalysis> job = nullptr;
   /// Called after each stage with its name ("steps", "partition"), for timing; may be empty.
   std::function<void(std::string_view)> stage_done = {};
 };
 
-/// How the steady steps of the slowest device spread, or of the training thread where there is none;
-/// the whole span where there are no steps. Zero without any.
+/// Spread of the steady steps of the slowest device, or of the training thread without a device; of
+/// the whole span without steps. Zero when there is neither.
 struct StepTimes {
   DurationNs p50;
   DurationNs p90;
@@ -48,7 +48,7 @@ struct StepTimes {
 /// Everything known about one trace: what reports print and the GUI shows.
 struct Analysis {
   Steps steps;
-  StepOptions step_options;  ///< that the steps were found with
+  StepOptions step_options;  ///< the options that the steps were found with
   ProgramFacts program;      ///< training or inference, and of which frameworks
   Attribution attribution;
   std::vector<DeviceView> device_views;     ///< per device, over its whole span
@@ -56,14 +56,14 @@ struct Analysis {
   std::vector<KernelWork> work;             ///< what each device's kernels do; as `partitions`
   CriticalPath critical_path;               ///< of the steady steps
   std::vector<Finding> findings;            ///< in the order of sort_findings
-  /// What to do in which order, each gain with all before it (analyzer/whatif/plan.h). Fewer than two: none.
+  /// Fixes in the order to make them; each gain includes those before it (analyzer/whatif/plan.h). Empty for fewer than two.
   std::vector<PredictedGain> plan;
   /// What the predicted gains of findings rest on besides the recording; empty without any.
   std::vector<Assumption> assumed;
   /// The share of the step that has no recorded cause when it is replayed, and so is in no
   /// predicted gain; 0 without any.
   double unexplained = 0;
-  /// What recording cost a step, where it is known what one takes without: predicted gains leave it out.
+  /// Time that recording added to a step, where the step time without recording is known. Predicted gains exclude it.
   DurationNs recording_cost;
   /// The steps that were replayed for the predicted gains when those are a sample of a long
   /// recording; 0: all.
@@ -76,8 +76,8 @@ struct Analysis {
   DurationNs median_step;  ///< the typical step, as in `step_cost`; 0 without steps
   /// Samples (images, sequences) that all ranks train on in a step, where the recording tells.
   std::optional<double> samples_per_step;
-  /// The job that this rank is the critical one of; null for a rank alone. Partitions then know
-  /// `straggler_wait`.
+  /// The job in which this rank is the critical one; null for a single rank. In a job, partitions
+  /// have `straggler_wait`.
   std::shared_ptr<const JobAnalysis> job;
 
   /// Samples of all ranks per second of step cost; nullopt where the batch is not known.
@@ -91,8 +91,8 @@ struct Analysis {
 /// Analyses a trace. Deterministic. Throws Error(kBadInput) when the trace has no events at all.
 Analysis analyze(const trace::Trace& trace, const AnalysisOptions& options = {});
 
-/// Found first, by `worth` where findings were predicted, else by recoverable time; then what gains
-/// nothing; then what cannot be told; then what is fine. Equal ones keep their order.
+/// Sorts by status (found, no gain, cannot tell, fine). Within a status, findings about the recording
+/// come first, then `worth` decides, then recoverable time. Equal ones keep their order.
 void sort_findings(std::vector<Finding>& findings);
 
 /// Drops advice for frameworks other than the recorded program's.

@@ -121,8 +121,8 @@ class Auditor {
     for (std::uint32_t i = 0; i < ranges.size(); ++i) {
       RangeId id{i};
       if (ranges.is(id, Ranges::kMark) || ranges.is(id, Ranges::kStartEnd)) continue;
-      // Only the range before can be crossed without a parent telling: further out, the loader found
-      // the innermost range around this one.
+      // Only crossing the previous range leaves no trace in the parents: further out, the loader
+      // found the innermost range around this one.
       RangeId before = std::exchange(last[ranges.thread[i].value], id);
       if (before.valid() && ranges.start[i] < ranges.end[before.value] &&
           ranges.end[i] > ranges.end[before.value] &&

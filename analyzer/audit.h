@@ -13,8 +13,8 @@
 
 namespace headway::analyzer {
 
-/// What may be wrong with a trace that was read without complaint: what the rows say of each other.
-/// (What a reader drops or repairs has its loss counter.) Declared once, in audit.cc; ids are stable.
+/// What may be wrong with a trace that was read without errors: rows that contradict each other.
+/// (Rows that a reader drops or repairs have loss counters.) Declared once, in audit.cc; ids are stable.
 enum class Audit : std::uint8_t {
   kOpWithoutDuration,
   kOverlapOnStream,
@@ -39,8 +39,8 @@ const AuditCheck& audit_check(Audit check);
 struct AuditResult {
   Audit check = Audit::kCount_;
   std::int64_t count = 0;
-  DurationNs time;  ///< concerned, where the check measures any
-  EventRef first;   ///< where to look; none when it is about no event
+  DurationNs time;  ///< affected, where the check measures it
+  EventRef first;   ///< where to look; none when no event is concerned
 };
 
 /// Runs all checks; returns those that found something, in the order of their declaration. One pass

@@ -52,21 +52,21 @@ std::string some_of(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Null where it is none of the recorded ones.
+/// Null where the parent was not recorded.
 const trace::Process* parent_of(const Trace& trace, const trace::Process& process) {
   for (const trace::Process& one : trace.processes)
     if (one.pid == process.parent_pid && one.pid != process.pid) return &one;
   return nullptr;
 }
 
-/// One doubt for all that ended alike, however many: a job has hundreds of processes.
+/// One doubt for all processes that ended alike: a job has hundreds of processes.
 void add_ends(const Trace& trace, std::vector<Doubt>& doubts) {
   std::map<int, std::vector<const trace::Process*>> by_signal;
   std::map<int, std::vector<std::string>> by_code;
   for (const trace::Process& process : trace.processes) {
     const trace::Process* parent = parent_of(trace, process);
     if (process.signal && *process.signal > 0) {
-      // So programs end their workers, and launchers the ranks beside one that failed.
+      // Programs end their workers like this, and launchers end the other ranks when one fails.
       if (*process.signal == SIGTERM && parent) continue;
       by_signal[*process.signal].push_back(&process);
     } else if (process.injected && process.exit_code && *process.exit_code != 0 &&
@@ -123,7 +123,7 @@ void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
   }
 }
 
-/// What was chosen not to be recorded is no loss, but some figures are over the time between.
+/// Time that was excluded from recording by choice is not a loss, but some figures span it.
 void add_scope(const Trace& trace, std::vector<Doubt>& doubts) {
   std::int64_t windows = 0;
   std::string_view text = trace.meta_value(trace::meta::kScopeWindows);
@@ -278,7 +278,7 @@ void add_own_profiler(const Trace& trace, const Analysis& analysis, std::vector<
                    format_duration(profiler.median), format_duration(profiler.median_without))});
 }
 
-/// What the recording shows of itself instead of the program, and what recording cost the program.
+/// Findings about the recording itself, and what recording cost the program.
 void add_recording(const Trace& trace, const Analysis& analysis, std::vector<Doubt>& doubts) {
   for (const Finding& finding : analysis.findings) {
     if (finding.status == Status::kFound && is_about_recording(finding.rule))
@@ -308,7 +308,7 @@ void add_recording(const Trace& trace, const Analysis& analysis, std::vector<Dou
                    recorded("record_shapes") ? ", record_shapes" : "", format_percent(host))});
 }
 
-/// `own`: doubts of the job's critical rank. Other ranks that have the same are named there.
+/// `own`: doubts of the job's critical rank. Adds to each the names of other ranks that share it.
 void add_sharing_ranks(const JobAnalysis& job, std::span<Doubt> own) {
   auto has = [](const RankSummary& rank, const Doubt& doubt) {
     return std::any_of(rank.doubts.begin(), rank.doubts.end(), [&](const Doubt& d) {

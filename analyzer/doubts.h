@@ -8,7 +8,7 @@
 
 namespace headway::analyzer {
 
-/// Of a live trace.
+/// The doubt of a trace that is still being recorded.
 inline constexpr std::string_view kStillRecording =
     "The recording is still running: this report covers the data stored so far.";
 

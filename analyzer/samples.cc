@@ -14,7 +14,7 @@ namespace {
 
 using namespace trace;
 
-/// 0 when it is no number.
+/// 0 when `text` is not a number.
 double number(std::string_view text) {
   double value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

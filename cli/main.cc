@@ -31,7 +31,7 @@ std::string unknown_command_hint(const std::string& word,
   return hint;
 }
 
-/// The command that was being parsed: the program or its subcommand.
+/// The command whose arguments were being parsed: the program or its subcommand.
 const CLI::App& parsed(const CLI::App& app) {
   std::vector<const CLI::App*> commands =
       app.get_subcommands([](const CLI::App* sub) { return sub->parsed(); });

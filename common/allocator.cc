@@ -16,7 +16,7 @@ KeptMemory::KeptMemory() {
 }
 
 KeptMemory::~KeptMemory() {
-  // What glibc's own thresholds come to in a program that uses such memory.
+  // The values that glibc's dynamic thresholds reach in a program that uses this much memory.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   give_back_freed_memory();

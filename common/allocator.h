@@ -3,14 +3,14 @@
 
 namespace headway {
 
-/// For programs that do one job and end: columns grow to hundreds of megabytes and go again, and are
-/// kept by the allocator rather than handed back to the kernel, which would clear each page anew. A
-/// report of 10 million events takes 20 % less time. Not for programs that live on, whose memory
-/// others could use.
+/// For programs that do one job and exit: the allocator keeps freed memory instead of returning it
+/// to the kernel. Columns of hundreds of megabytes are allocated and freed repeatedly, and the
+/// kernel would clear every page again. A report of 10 million events takes 20 % less time. Not for
+/// long-running programs, because other processes could use that memory.
 void keep_freed_memory();
 
-/// The same for a part of a program's work: keeps freed memory until it ends, then gives back to the
-/// kernel what is not used. For one at a time; where two overlap, the first to end ends both.
+/// The same for one part of a program: the destructor ends it and returns unused memory to the
+/// kernel. Only one at a time: where two overlap, the first destructor ends both.
 class KeptMemory {
  public:
   KeptMemory();
@@ -19,7 +19,7 @@ class KeptMemory {
   KeptMemory& operator=(const KeptMemory&) = delete;
 };
 
-/// Gives freed memory back to the kernel, of all threads.
+/// Returns the freed memory of all threads to the kernel.
 void give_back_freed_memory();
 
 }  // namespace headway

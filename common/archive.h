@@ -10,16 +10,16 @@
 
 #include "common/error.h"
 
-/// Values to bytes and back. A type lists its fields once, in `template <class A> void
-/// archive(A& a, T& value)`, which both directions run. The bytes have no version and the machine's
-/// own byte order: whoever keeps them says both beside them.
+/// Converts values to bytes and back. A type lists its fields once, in `template <class A> void
+/// archive(A& a, T& value)`, which serves both directions. The bytes contain no version and use the
+/// machine's own byte order: whoever stores them must store both beside them.
 namespace headway {
 
-/// Copied byte by byte; everything else lists its fields.
+/// Types that are copied byte by byte; every other type lists its fields.
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-/// Collects bytes in memory; `take` gives them away once.
+/// Collects bytes in memory. `take` moves them out; call it once.
 class ByteWriter {
  public:
   template <class... Fields>
@@ -52,7 +52,7 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Throws Error(kInternal) when the bytes end too early.
+/// Reads values back. Throws Error(kInternal) when the bytes end too early.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -71,7 +71,7 @@ class ByteReader {
     rest_.remove_prefix(size);
     return bytes;
   }
-  void get(bool& value) { value = next(1)[0] != 0; }  // other bytes are no bool
+  void get(bool& value) { value = next(1)[0] != 0; }  // only 0 and 1 are valid bools
   template <Plain T>
   void get(T& value) {
     std::memcpy(&value, next(sizeof value).data(), sizeof value);

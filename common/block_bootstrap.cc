@@ -17,21 +17,23 @@ constexpr double kZ95 = 1.959964;  ///< 95 %, two-sided
 constexpr double kZ80 = 0.841621;  ///< 80 % power
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Values beyond this are outliers, as for the rule step-outlier.
+/// Values this many median absolute deviations above the median, and at least 25 % above it, are
+/// outliers, as for the rule step-outlier.
 constexpr double kMads = 5;
 constexpr double kLeastExcess = 0.25;
-/// Long values that come at distances which differ by no more than this share of them are periodic.
+/// Outliers are periodic if their distances differ by at most this share of the mean distance.
 constexpr double kRegular = 0.05;
-/// The standard deviation of a phase between 0 and 1.
+/// The standard deviation of a uniform phase between 0 and 1.
 constexpr double kPhase = 0.2887;
 constexpr double kSignificance = 0.05;
-/// Of a difference that is no difference: its error is not infinite.
+/// Lower bound of z for a pooled p near 1, so that the derived error stays finite.
 constexpr double kLeastZ = 0.1;
-/// Blocks for a test are longer than those that estimate the error best: a short one hides part of it.
+/// Factor on the block length. The length that estimates the error best is too short for a test: it
+/// hides part of the error.
 constexpr double kLonger = 3;
-/// Sums of the same values in another order differ by less.
+/// Rounding: sums of the same values in different orders differ by less than this.
 constexpr double kRounding = 1e-12;
-/// A t distribution with less freedom says nothing.
+/// Lower bound of the degrees of freedom: a t distribution with fewer says nothing.
 constexpr double kLeastFreedom = 1;
 
 double mean_of_values(std::span<const double> values) {
@@ -57,8 +59,9 @@ std::vector<double> autocorrelation(std::span<const double> x, std::size_t lags)
   return r;
 }
 
-/// Politis and White: the correlation reaches to the last lag before a run of insignificant ones;
-/// from a flat-top window of twice that the length that has the least error of the variance.
+/// The block length after Politis and White: the correlation reaches to the last lag before a run
+/// of insignificant lags. A flat-top window of twice that reach gives the length with the least
+/// error of the variance.
 double correlated_length(std::span<const double> x) {
   const auto n = static_cast<double>(x.size());
   constexpr std::size_t kLeast = 8;
@@ -91,7 +94,7 @@ double correlated_length(std::span<const double> x) {
   return std::clamp(kLonger * std::cbrt(2 * weighted * weighted / spread * n), 1.0, longest);
 }
 
-/// Where runs of long values begin.
+/// The indexes at which runs of outliers begin.
 std::vector<std::size_t> outliers_of(std::span<const double> x) {
   const double middle = median(x);
   const double limit =
@@ -103,7 +106,8 @@ std::vector<std::size_t> outliers_of(std::span<const double> x) {
   return at;
 }
 
-/// The distance of outliers that come regularly from begin to end of the series; 0 when they do not.
+/// The mean distance of outliers that come regularly from the beginning to the end of the series; 0
+/// when they do not.
 std::size_t period_of(const std::vector<std::size_t>& at, std::size_t count) {
   if (at.size() < 3) return 0;
   std::size_t least = count;
@@ -119,7 +123,7 @@ std::size_t period_of(const std::vector<std::size_t>& at, std::size_t count) {
   return static_cast<std::size_t>(std::llround(middle));
 }
 
-/// A series whose blocks are drawn by their first value.
+/// A series from which blocks are drawn, each by the index of its first value.
 class Blocks {
  public:
   explicit Blocks(std::span<const double> x) : sums_(x.size() + 1, 0.0) {
@@ -137,8 +141,8 @@ class Blocks {
   std::vector<double> sums_;
 };
 
-/// The mean of `count` values in blocks drawn from all of `series`. Modulo instead of a distribution
-/// of the standard library: those differ between libraries, and a report must not.
+/// The mean of `count` values in blocks drawn from all of `series`. Draws use modulo, because the
+/// distributions of the standard library differ between implementations and a report must not.
 double resampled_mean(std::span<const Blocks* const> series, std::size_t length, std::size_t count,
                       std::mt19937_64& random) {
   std::size_t starts = 0;
@@ -159,7 +163,7 @@ double resampled_mean(std::span<const Blocks* const> series, std::size_t length,
   return sum / static_cast<double>(count);
 }
 
-/// The squared error of the logarithm of a series' mean.
+/// The squared standard error of the logarithm of the series' mean.
 double squared_error(std::span<const double> x, const BlockPlan& plan, std::mt19937_64& random,
                      int resamples) {
   const Blocks blocks(x);
@@ -170,10 +174,10 @@ double squared_error(std::span<const double> x, const BlockPlan& plan, std::mt19
     logs.push_back(std::log(resampled_mean({&one, 1}, plan.length, x.size(), random)));
   const double of_blocks = deviation(logs);
   const double count = plan.blocks(x.size());
-  // Blocks deviate less from their own mean than from the true one.
+  // Blocks deviate less from the sample mean than from the true mean.
   double square = of_blocks * of_blocks * count / std::max(count - 1, 0.5);
   if (plan.periodic) {
-    // Whether the series holds the long value of one period more is a matter of its phase.
+    // The phase of the period decides whether the series contains one more long value.
     const double mean = mean_of_values(x);
     const double excess = (mean - median(x)) * static_cast<double>(plan.length);
     const double phase = kPhase * excess / static_cast<double>(x.size()) / mean;
@@ -182,7 +186,8 @@ double squared_error(std::span<const double> x, const BlockPlan& plan, std::mt19
   return square;
 }
 
-/// How often means of blocks drawn from both series differ as much as the series' own.
+/// The share of resamples, drawn from both series pooled, whose means differ at least as much as
+/// the means of `a` and `b`.
 double pooled_p(std::span<const double> a, std::span<const double> b, std::size_t length,
                 std::mt19937_64& random, int resamples) {
   const Blocks of_a(a);
@@ -198,7 +203,7 @@ double pooled_p(std::span<const double> a, std::span<const double> b, std::size_
   return (as_far + 1.0) / (resamples + 1.0);
 }
 
-/// z of a two-sided p, by bisection; p in (0, 1].
+/// The z of a two-sided p in (0, 1], by bisection.
 double z_of(double p) {
   double low = 0;
   double high = 10;
@@ -247,7 +252,7 @@ MeanChange compare_means(std::span<const double> a, std::span<const double> b, s
   const double square_b = squared_error(b, plan_b, random, resamples);
   double error = std::sqrt(square_a + square_b);
   const double log_change = std::log(after / before);
-  // Welch and Satterthwaite, blocks for values.
+  // Welch and Satterthwaite, with blocks in place of values.
   const double freedom_a = std::max(kLeastFreedom, plan_a.blocks(a.size()) - 1);
   const double freedom_b = std::max(kLeastFreedom, plan_b.blocks(b.size()) - 1);
   const double squares = square_a * square_a / freedom_a + square_b * square_b / freedom_b;
@@ -284,7 +289,7 @@ double rank_design_effect(std::span<const double> a, std::span<const double> b) 
   std::vector<double> all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
   std::sort(all.begin(), all.end());
-  // The variance of the mean of a block, over that of as many independent values.
+  // The variance of the mean of a block, over that of the mean of equally many independent values.
   auto effect = [&](std::span<const double> x) {
     std::vector<double> ranks;
     for (double value : x) {

@@ -11,7 +11,7 @@ std::string csv_field(std::string_view text) {
   std::string safe;
   if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos)
     safe = "'";
-  // Line breaks and tabs are data in CSV; every other control character is as hostile as elsewhere.
+  // Line breaks and tabs are data in CSV; every other control character is made harmless.
   for (std::string_view rest = text; !rest.empty();) {
     std::size_t stop = std::min(rest.find_first_of("\n\t"), rest.size());
     safe += escape_terminal(rest.substr(0, stop));

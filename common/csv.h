@@ -6,8 +6,9 @@
 
 namespace headway {
 
-/// A text as one field of CSV: no formula for a spreadsheet (a quote stands before =, +, - and @),
-/// inert for a terminal, quoted where RFC 4180 asks for it.
+/// `text` as one field of CSV: a quote before =, +, - and @ keeps a spreadsheet from reading a
+/// formula, control characters are made harmless for a terminal, and the field is quoted where RFC
+/// 4180 requires it.
 std::string csv_field(std::string_view text);
 
 }  // namespace headway

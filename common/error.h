@@ -16,14 +16,14 @@ enum class ExitCode : int {
   kUsage = 2,       ///< wrong command line
   kBadInput = 3,    ///< a file that cannot be used: missing, empty, corrupt, newer
   kInternal = 4,    ///< a bug, or the system refused something that should work
-  // `record` only, as a shell does:
+  // Exit codes of `record` only, as a shell uses them:
   kCannotExecute = 126,    ///< the command to record is there but cannot be executed
   kCommandNotFound = 127,  ///< there is no such command
 };
 
-/// The one exception of Headway: thrown where the outside world comes in (arguments, files, the
-/// system) and caught in main(). Its text names the object, the place, what was expected and what
-/// to try. Never thrown in collector/inject.
+/// The only exception type of Headway. It is thrown where external input is read (arguments, files,
+/// the system) and caught in main(). Its text names the object and the place, what was expected and
+/// what to try. Never thrown in collector/inject.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

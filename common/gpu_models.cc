@@ -11,7 +11,7 @@ constexpr std::int64_t kGB = 1'000'000'000;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr double kT = 1e12;
 
-// Peaks with sparsity are halved. Rows of more special names come first.
+// Published peaks with sparsity are halved. More specific names come before general ones.
 constexpr auto kModels = std::to_array<GpuModel>({
     {"v100-pcie", "v100-pcie", 0, 80, 900 * kGB, 14.0 * kT, 0, 112 * kT, 0, 0, false, 6 * kMiB, 0,
      3, 7, "NVIDIA V100 datasheet, Jan 2020"},
@@ -66,7 +66,8 @@ bool matches(std::string_view name, std::string_view pattern) {
          name.find(pattern.substr(star + 1), at + star) != std::string_view::npos;
 }
 
-/// "nvidia a10" must not take an A100, "nvidia l4" no L40.
+/// True unless a digit follows the pattern: "nvidia a10" must not match an A100, nor "nvidia l4" an
+/// L40.
 bool whole_model(std::string_view name, const GpuModel& model) {
   if (model.pattern.find('*') != std::string_view::npos) return true;
   std::size_t end = name.find(model.pattern) + model.pattern.size();
@@ -93,7 +94,7 @@ std::span<const GpuModel> gpu_models() {
 }
 
 const GpuModel* find_gpu(std::string_view device_name, std::int64_t memory_bytes) {
-  // Predictions ask for each kernel, of one device or a few.
+  // Predictions ask once per kernel, for one device or a few, so the last answer is cached.
   struct Asked {
     std::string name;
     std::int64_t memory_bytes = -1;

@@ -5,14 +5,14 @@
 #include <span>
 #include <string_view>
 
-/// GPUs and what they can do at best: a table with a source per row. The analyzer compares recordings
-/// with it, the trainer's simulated device computes durations from it.
+/// Peak figures of GPUs: a table with a source per row. The analyzer compares recordings with it;
+/// the trainer's simulated device computes durations from it.
 namespace headway {
 
-/// One model. Dense peaks at boost clock; 0: the model has no such unit, or its maker states none.
+/// One model. Dense peaks at boost clock; 0: the model has no such unit, or the vendor states none.
 struct GpuModel {
-  std::string_view id;              ///< "h100-sxm": stable, what a user may ask for
-  std::string_view pattern;         ///< in the device's name, lower case, `*` stands for any text
+  std::string_view id;              ///< "h100-sxm": stable; users may ask for it
+  std::string_view pattern;         ///< part of the lower-case device name; `*` is any text
   std::int64_t memory_below_bytes;  ///< the row is for devices with less memory; 0: any
   std::int32_t multiprocessors;
   std::int64_t memory_bytes_per_second;
@@ -31,7 +31,7 @@ struct GpuModel {
 };
 std::span<const GpuModel> gpu_models();
 
-/// The model that a device name means; null when none is known.
+/// The model for a device name; null when none matches. Caches the last answer of each thread.
 const GpuModel* find_gpu(std::string_view device_name, std::int64_t memory_bytes = 0);
 
 }  // namespace headway

@@ -91,7 +91,7 @@ IntervalSet subtract(const IntervalSet& a, const IntervalSet& b) {
   for (const Interval& interval : a.intervals()) {
     TimeNs begin = interval.begin;
     while (hole != b.intervals().end() && hole->end <= begin) ++hole;
-    // A hole may reach into the next interval, so it is only passed once it ends.
+    // A hole may reach into the next interval, so it is skipped only once it ends.
     for (auto h = hole; h != b.intervals().end() && h->begin < interval.end; ++h) {
       result.append({begin, h->begin});
       begin = std::max(begin, h->end);

@@ -9,16 +9,16 @@
 
 namespace headway {
 
-/// A set of points in time, kept as sorted, disjoint, non-touching half-open intervals.
-/// This is what "union before sum" rests on: overlapping events are never counted twice.
-/// Set operations are linear in the number of intervals of both operands.
+/// A set of points in time, kept as sorted, disjoint, non-touching half-open intervals. Sums over
+/// it count overlapping events once ("union before sum"). Set operations are linear in the number
+/// of intervals of both operands.
 class IntervalSet {
  public:
   IntervalSet() = default;
   IntervalSet(std::initializer_list<Interval> intervals);
 
-  /// From intervals in any order, overlapping or not; empty ones vanish. O(n log n), O(n) when
-  /// sorted by begin.
+  /// From intervals in any order, overlapping or not; empty ones are dropped. O(n log n), or O(n)
+  /// when sorted by begin.
   static IntervalSet from_unsorted(std::vector<Interval> intervals);
 
   /// Adds an interval whose begin is not before the begin of any interval added so far. Amortised
@@ -27,9 +27,9 @@ class IntervalSet {
 
   std::span<const Interval> intervals() const { return intervals_; }
   bool empty() const { return intervals_.empty(); }
-  /// The measure of the set.
+  /// The total length of all intervals.
   DurationNs total() const;
-  /// The part of the set's measure inside `window`. O(log n + intervals touched).
+  /// The length of the part of the set inside `window`. O(log n + intervals touched).
   DurationNs total_in(Interval window) const;
   bool contains(TimeNs t) const;
 

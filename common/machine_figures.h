@@ -9,11 +9,12 @@
 #include <string_view>
 #include <vector>
 
-/// What `headway calibrate` measures of a machine: no recording tells it, or only when it happens to show
-/// enough of it. cli/calibrate/ fills the figures in, the analyzer keeps them in a file and uses them.
+/// What `headway calibrate` measures of a machine. A recording does not contain these figures, or
+/// only if it happens to show enough of them. cli/calibrate/ measures them; the analyzer stores
+/// them in a file and uses them.
 namespace headway {
 
-/// The order is that of the file and of what is printed.
+/// In the order of the file and of the printed output.
 enum class MachineFigure : std::uint8_t {
   // of the host
   kWakeUp,
@@ -50,16 +51,17 @@ std::string_view unit_name(FigureUnit unit);  ///< "ns", "bytes/s", "flop/s"
 struct MachineFigureInfo {
   MachineFigure figure;
   std::string_view id;  ///< "kernel_gap": stable
-  bool of_device;       ///< else of the host
+  bool of_device;       ///< false: of the host
   FigureUnit unit;
   std::string_view label;  ///< "kernel gap"
   std::string_view doc;    ///< what was measured, one sentence
 };
-/// By MachineFigure.
+/// Indexed by MachineFigure.
 std::span<const MachineFigureInfo> machine_figures();
 const MachineFigureInfo& info(MachineFigure figure);
 
-/// What was measured of one figure, in its unit. Rates: of repetitions, so p95 is the fastest but a few.
+/// Percentiles of one measured figure, in its unit. A sample of a rate is one repetition, so p95 is
+/// close to the fastest.
 struct FigureValue {
   double p5 = 0;
   double p50 = 0;
@@ -67,7 +69,7 @@ struct FigureValue {
   std::int64_t samples = 0;
 };
 
-/// Percentiles of `samples`; nullopt of none.
+/// Percentiles of `samples`; nullopt if there are none.
 std::optional<FigureValue> figure_of(std::vector<double> samples);
 
 /// "1.30 µs", "4.21 TB/s", "62.1 TFLOP/s".
@@ -86,28 +88,29 @@ class FigureSet {
   std::array<std::optional<FigureValue>, kMachineFigureCount> of_;
 };
 
-/// A figure that was not measured, and why: it has no value then, never a guess.
+/// A figure that was not measured, and why. It then has no value; none is guessed.
 struct AbsentFigure {
   MachineFigure figure;
   std::string why;
 };
 
-/// What a collective of ranks takes: latency + bytes / bandwidth, fitted to times of several sizes.
+/// The time of a collective: latency + bytes / bandwidth, fitted to measured times of several
+/// sizes.
 struct MeasuredCollective {
   std::string backend;  ///< what moved the bytes: "shm", "mpi", "nccl"
-  std::string kind;     ///< as recordings have it: "allreduce"
+  std::string kind;     ///< as in recordings: "allreduce"
   std::int32_t ranks = 0;
   double latency_ns = 0;
-  double bytes_per_s = 0;  ///< of the full message
-  /// Half of the sizes are off the line by less than this share of their time.
+  double bytes_per_s = 0;  ///< bytes of the full message per second
+  /// Median relative deviation of the measured sizes from the fitted line.
   double deviation = 0;
-  std::int64_t least_bytes = 0;  ///< of the messages
+  std::int64_t least_bytes = 0;  ///< the smallest message that was measured
   std::int64_t most_bytes = 0;
   std::int64_t samples = 0;
 };
 
 struct MeasuredDevice {
-  std::string name;    ///< as the driver tells it, and as recordings have it: "NVIDIA H200"
+  std::string name;    ///< as in the driver and in recordings: "NVIDIA H200"
   std::string driver;  ///< "CUDA 13.0"
   std::int64_t memory_bytes = 0;
   FigureSet figures;
@@ -117,7 +120,7 @@ struct MeasuredDevice {
 
 struct MeasuredHost {
   std::string name;       ///< host name
-  std::string processor;  ///< as recordings have it: "AMD EPYC 9654"
+  std::string processor;  ///< as in recordings: "AMD EPYC 9654"
   std::string system;     ///< "Linux 6.1.0 x86_64"
   std::int32_t processors = 0;
   std::int64_t memory_bytes = 0;
@@ -128,10 +131,10 @@ struct MeasuredHost {
 
 /// One run of `headway calibrate`.
 struct MachineCalibration {
-  std::string measured;      ///< when, UTC: "2026-11-22T09:10:00Z"
+  std::string measured;      ///< UTC time: "2026-11-22T09:10:00Z"
   std::string tool_version;  ///< of Headway
   MeasuredHost host;
-  std::vector<MeasuredDevice> devices;  ///< one of each name; may be empty
+  std::vector<MeasuredDevice> devices;  ///< one for each device name; may be empty
 };
 
 }  // namespace headway

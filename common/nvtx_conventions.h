@@ -6,12 +6,12 @@
 #include <span>
 #include <string_view>
 
-/// What a program may say about itself through standard NVTX, so that Headway need not guess
+/// What a program may state about itself through standard NVTX, so that Headway need not guess
 /// (docs/reference/nvtx-conventions.md). Everything is an extended payload whose schema is
 /// registered in the domain "headway": any NVTX tool can show it. Consumers recognise a schema by
 /// its *name* and a field by its *name*, so producers may leave fields out, reorder them, or be
-/// written in another language. The structs below are what our own producers put on the wire;
-/// `*_fields` declare their layout once.
+/// written in another language. The structs below are the payloads of our own producers; `*_fields`
+/// declare their layout once.
 namespace headway::conventions {
 
 inline constexpr std::string_view kDomain = "headway";
@@ -226,8 +226,8 @@ inline constexpr Field kStreamFields[] = {
 
 /// "headway.setting": one effective setting of the run, so that advice can show its current value.
 inline constexpr std::string_view kSettingSchema = "headway.setting";
-/// The setting that says how much of the batches is padding, "0.34": of all elements up to a batch's longest sample, over the
-/// batches that the program looked at.
+/// The setting for the share of padding in the batches, "0.34": of all elements when each sample is
+/// padded to the longest one of its batch, over the batches that the program looked at.
 inline constexpr std::string_view kPaddingSetting = "padding";
 struct SettingPayload {
   char name[48] = {};

@@ -14,10 +14,10 @@
 namespace headway {
 namespace {
 
-/// Closed when it goes.
+/// A file descriptor that is closed at the end of the scope; negative if the file cannot be opened.
 class Opened {
  public:
-  // Not blocking: the opening of a pipe would wait for somebody to write.
+  // Non-blocking, because opening a pipe would wait for a writer.
   explicit Opened(const std::string& name)
       : fd_(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~Opened() {
@@ -44,7 +44,7 @@ std::string read_file(const std::filesystem::path& path, std::size_t most,
   if (!S_ISREG(info.st_mode)) fail_input("{}: is not a regular file. {}", name, expected);
   const auto size = static_cast<std::size_t>(info.st_size);
   std::string text;
-  // One more than it says: a file may grow, and those of /proc say 0.
+  // One byte more than the stated size: a file may grow, and files in /proc state 0.
   for (text.resize(std::min(size, most) + 1);;) {
     std::size_t filled = 0;
     while (filled < text.size()) {

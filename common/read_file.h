@@ -8,10 +8,10 @@
 
 namespace headway {
 
-/// The whole of a file that people or programs write by the kilobyte: settings, budgets,
-/// calibrations. Throws Error(kBadInput) that ends with `expected` (a sentence: what belongs there,
-/// how to make it): no such file, a folder, a device or a pipe (which may never end, or never begin),
-/// more than `most` bytes, not readable.
+/// Reads a whole file of a few kilobytes: settings, budgets, calibrations. Throws Error(kBadInput)
+/// for: no such file, a folder, a device or a pipe (reading one may never end or never begin), more
+/// than `most` bytes, not readable. Its text ends with `expected`, a sentence that says what
+/// belongs there and how to make it.
 std::string read_file(const std::filesystem::path& path, std::size_t most,
                       std::string_view expected);
 

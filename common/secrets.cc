@@ -48,11 +48,11 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
 constexpr auto kAlways =
     std::to_array<std::string_view>({"password", "passwd", "passphrase", "secret", "secrets",
                                      "credential", "credentials", "apikey", "authorization"});
-/// What makes a key one that opens something.
+/// Words before "key" that make it a secret.
 constexpr auto kOfKey = std::to_array<std::string_view>(
     {"api", "access", "secret", "private", "auth", "account", "encryption", "signing", "ssh",
      "license", "storage", "service", "wandb", "deploy"});
-/// Tokens of a vocabulary.
+/// Words before "token" that mean a token of a vocabulary, which is no secret.
 constexpr auto kOfVocabulary = std::to_array<std::string_view>(
     {"pad", "eos", "bos", "unk", "mask", "cls", "sep", "special", "image", "end", "start", "stop",
      "per", "text", "new", "next", "each", "decoder", "vocab"});
@@ -60,7 +60,8 @@ constexpr auto kTokenPrefixes =
     std::to_array<std::string_view>({"hf_", "sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-",
                                      "xoxb-", "xoxp-", "AKIA", "ASIA", "eyJ", "pypi-", "nvapi-"});
 
-/// `text` with what begins like a token of a service, and is as long and as mixed as one, masked.
+/// Masks the rest of each word that begins with the prefix of a service's token, is long enough and
+/// contains both digits and letters.
 std::string mask_tokens(std::string text) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
@@ -83,7 +84,7 @@ std::string mask_tokens(std::string text) {
   return text;
 }
 
-/// The password of scheme://user:password@host.
+/// Masks the password in scheme://user:password@host.
 std::string mask_user(std::string text) {
   for (std::size_t at = 0; (at = text.find("://", at)) != std::string::npos;) {
     at += 3;
@@ -96,7 +97,7 @@ std::string mask_user(std::string text) {
   return text;
 }
 
-/// Values that follow a name and '=' or ':', wherever in the text.
+/// Masks the values that follow the name of a secret and '=' or ':', anywhere in the text.
 std::string mask_fields(std::string text) {
   for (std::size_t at = 0; (at = text.find_first_of("=:", at)) != std::string::npos; ++at) {
     std::size_t name_end = at;
@@ -124,7 +125,7 @@ std::string mask_fields(std::string text) {
 std::string mask_word(std::string word);
 std::string mask_argument(std::string word);
 
-/// `each(word)` replaces each word of a command line; quotes keep spaces within one.
+/// Replaces each word of a command line by `each(word)`. Quotes keep spaces within a word.
 template <class Each>
 std::string replace_words(std::string_view line, Each each) {
   std::string result;
@@ -145,7 +146,7 @@ std::string replace_words(std::string_view line, Each each) {
   return result;
 }
 
-/// Whether the next word is the secret: "--token", but not "--token=x".
+/// True if the next word is a secret: after "--token", but not after "--token=x".
 bool announces(std::string_view word) {
   return word.starts_with('-') && word.find_first_of("=: ") == std::string_view::npos &&
          names_secret(word);
@@ -164,7 +165,7 @@ std::string mask_word(std::string word) {
 
 std::string mask_argument(std::string word) {
   if (word.find(' ') == std::string::npos) return mask_word(std::move(word));
-  // `--password=two words` is one value; what else has spaces may be a command, or JSON.
+  // `--password=two words` is one value; other text with spaces may be a command or JSON.
   const std::size_t field = word.find_first_of("=: ");
   const bool value = word.front() == '-' && word[field] != ' ' &&
                      names_secret(std::string_view(word).substr(0, field));

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-/// Passwords and tokens on command lines: a trace and its reports are handed on, so what such an
-/// option is given is not stored and not shown.
+/// Passwords and tokens on command lines: traces and reports are passed on to other people, so the
+/// values of such options are neither stored nor shown.
 namespace headway {
 
 inline constexpr std::string_view kMasked = "***";
@@ -16,11 +16,11 @@ inline constexpr std::string_view kMasked = "***";
 bool names_secret(std::string_view name);
 
 /// The words of a command with the secrets replaced by kMasked: the value of `--token=…` or
-/// `--token …`, of NAME_KEY=…, of a field in a URL or in JSON, the password of scheme://user:…@host,
-/// and what looks like the tokens that large services hand out.
+/// `--token …`, of NAME_KEY=…, of a field in a URL or in JSON, the password in
+/// scheme://user:…@host, and words that look like the tokens of large services.
 std::vector<std::string> mask_secrets(std::vector<std::string> words);
 
-/// The same for a command line in one text, its words quoted as for a shell or not.
+/// The same for a command line in one string; its words may be quoted as for a shell.
 std::string mask_secrets(std::string_view command_line);
 
 }  // namespace headway

@@ -6,8 +6,9 @@
 
 namespace headway {
 
-/// `text` as one word of a POSIX shell: unchanged where every character is plain, else in single quotes. The empty text
-/// becomes ''. Control characters stay: for a terminal, escape_terminal (common/text.h) comes first.
+/// `text` as one word of a POSIX shell: unchanged if every character is plain, otherwise in single
+/// quotes. The empty text becomes ''. Control characters stay: for a terminal, call escape_terminal
+/// (common/text.h) first.
 std::string shell_word(std::string_view text);
 
 }  // namespace headway

@@ -32,8 +32,8 @@ Bounds bootstrap_median_change(std::span<const double> a, std::span<const double
 
 /// Two-sided Mann-Whitney U test: the probability of ranks at least this different if both samples
 /// came from one distribution (normal approximation with tie correction; good from about 8 values a
-/// side). 1 when either side has fewer than two values. Where neighbours are alike, `design_effect` is
-/// by how much that widens the variance (see rank_design_effect()).
+/// side). 1 when either side has fewer than two values. `design_effect` is the factor by which
+/// correlation between neighbours widens the variance (see rank_design_effect()).
 double mann_whitney_p(std::span<const double> a, std::span<const double> b,
                       double design_effect = 1);
 

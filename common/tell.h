@@ -5,8 +5,8 @@
 
 namespace headway {
 
-/// Writes to stderr. That nobody can read it (a closed descriptor, a broken pipe, a full disk) is
-/// not an error: fmt::print would throw, and a program must not die of its own remarks.
+/// Writes to stderr and ignores errors (a closed descriptor, a broken pipe, a full disk):
+/// fmt::print would throw, and a message must not end the program.
 void tell(std::string_view text);
 
 }  // namespace headway

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\uFFFD";
 
-/// Length in bytes of the valid UTF-8 sequence at the start of `text`, 0 if it is not one.
+/// Length in bytes of the valid UTF-8 sequence at the start of `text`; 0 if there is none.
 std::size_t utf8_length(std::string_view text) {
   auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   std::uint8_t lead = byte(0);
@@ -39,9 +39,10 @@ void for_each_character(std::string_view text, Emit emit) {
 bool is_control(std::string_view character) {
   std::uint8_t lead = static_cast<std::uint8_t>(character[0]);
   if (character.size() == 1) return lead < 0x20 || lead == 0x7f;
-  // U+0080..U+009F: the C1 controls, which some terminals obey as they obey ESC [.
+  // U+0080..U+009F: the C1 controls; some terminals obey them as they obey ESC [.
   if (character.size() == 2) return lead == 0xc2 && static_cast<std::uint8_t>(character[1]) < 0xa0;
-  // U+202A..U+202E, U+2066..U+2069: would show what follows in another order than it is written.
+  // U+202A..U+202E, U+2066..U+2069: would show the following text in another order than it is
+  // written.
   bool turns = (character >= "\u202A" && character <= "\u202E") ||
                (character >= "\u2066" && character <= "\u2069");
   // U+FFFE and U+FFFF are no characters; XML forbids them.
@@ -165,7 +166,7 @@ std::string shorten(std::string_view text, std::size_t columns) {
 }
 
 bool glob_match(std::string_view pattern, std::string_view text) {
-  // On a mismatch the last '*' takes one character more: linear for one star, quadratic at worst.
+  // On a mismatch the last '*' takes one more character: linear for one star, quadratic at worst.
   std::size_t p = 0;
   std::size_t t = 0;
   std::size_t star = std::string_view::npos;

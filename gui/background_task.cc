@@ -13,8 +13,8 @@ int tasks_running = 0;  // touched on the UI thread only
 
 }  // namespace
 
-/// What the two threads share. Qt's event only wakes the UI thread up; the values go through the
-/// mutex.
+/// The data shared by the two threads. The Qt event only wakes the UI thread; the mutex guards the
+/// values.
 struct BackgroundTask::Job {
   std::atomic<bool> cancelled = false;
   std::mutex mutex;
@@ -71,7 +71,7 @@ void BackgroundTask::cancel() {
   --tasks_running;
 }
 
-/// On the UI thread: buries finished jobs and shows what the current one made.
+/// Runs on the UI thread: destroys finished jobs and shows the result of the current one.
 void BackgroundTask::poll() {
   std::unique_ptr<Job> finished;
   for (auto job = jobs_.begin(); job != jobs_.end();) {

@@ -10,27 +10,27 @@
 
 namespace headway::gui {
 
-/// Work on a thread of its own whose result is shown on the UI thread: how everything but loading
-/// leaves the UI thread. New work replaces what is under way, whose result is dropped.
+/// Runs work on a thread of its own and shows its result on the UI thread. Everything except
+/// loading uses it to leave the UI thread. New work replaces running work, whose result is dropped.
 class BackgroundTask : public QObject {
   Q_OBJECT
  public:
-  /// What to do with the result; runs on the UI thread.
+  /// Shows the result; runs on the UI thread.
   using Show = std::function<void()>;
-  /// Runs on the other thread, so it must own what it reads; should look at `cancelled` now and then.
-  /// What it throws becomes failed().
+  /// Runs on the other thread, so it must own the data that it reads. It should check `cancelled`
+  /// now and then. An exception becomes failed().
   using Work = std::function<Show(const std::atomic<bool>& cancelled)>;
 
   explicit BackgroundTask(QObject* parent = nullptr);
-  /// Cancels and waits.
+  /// Cancels running work and waits for its end.
   ~BackgroundTask() override;
 
-  /// From the UI thread. Returns at once; a job that is under way is cancelled first.
+  /// Call on the UI thread. Returns at once; running work is cancelled first.
   void start(Work work);
-  /// The result is dropped; the thread runs on until it looks at `cancelled`.
+  /// Drops the result; the thread runs on until it checks `cancelled`.
   void cancel();
   bool is_running() const { return current_ != nullptr; }
-  /// Of any task in the program: a picture waits until there is none.
+  /// True if any task in the program is running: screenshots wait for this to become false.
   static bool any_running();
 
  signals:
@@ -38,7 +38,7 @@ class BackgroundTask : public QObject {
 
  private:
   struct Job;
-  /// On the UI thread when a job is done: shows its result, unless it was cancelled.
+  /// Runs on the UI thread when a job is done: shows its result, unless it was cancelled.
   void poll();
 
   // Cancelled jobs run on until they notice; they are kept until then.

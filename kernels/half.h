@@ -8,8 +8,9 @@
 
 namespace headway::kernels {
 
-// Values of 16 bits, by their bits, because not every compiler has types for them. Narrowing rounds to nearest even;
-// what is too large becomes infinity, NaN stays NaN, as in hardware.
+// 16-bit floating-point values as bit patterns, because not every compiler has types for them.
+// Narrowing rounds to nearest even; values that are too large become infinity, NaN stays NaN, as in
+// hardware.
 
 /// IEEE 754 binary16.
 constexpr std::uint16_t to_half(float value) {
@@ -50,7 +51,7 @@ constexpr float from_bfloat16(std::uint16_t upper) {
   return std::bit_cast<float>(std::uint32_t{upper} << 16);
 }
 
-/// By format, which must have 16 bits.
+/// Converts by format, which must have 16 bits.
 constexpr std::uint16_t to_16_bits(NumberFormat format, float value) {
   return format == NumberFormat::kFloat16 ? to_half(value) : to_bfloat16(value);
 }

@@ -5,8 +5,8 @@
 
 namespace headway::kernels {
 
-/// Formats that a float can be rounded to while it stays a float: what the operands of a tensor
-/// core hold.
+/// Formats that a float can be rounded to while it is still stored as a float; operands of tensor
+/// cores have these formats.
 ///   kTf32      8 exponent bits, 10 of mantissa
 ///   kBfloat16  8 and 7
 ///   kFloat16   5 and 10: overflow becomes infinity, below 2^-24 zero

@@ -6,7 +6,8 @@
 namespace headway::kernels {
 
 void run_team(int pieces, void (*piece)(const void* context, int index), const void* context) {
-  // The thread sanitizer does not see libgomp's barriers and would report every hand-over.
+  // The thread sanitizer does not see libgomp's barriers and would report every hand-over between
+  // threads.
 #ifndef __SANITIZE_THREAD__
 #pragma omp parallel for schedule(static, 1) num_threads(pieces)
 #endif

@@ -9,8 +9,8 @@
 
 namespace headway::kernels {
 
-/// Calls piece(tensor, from, to) so that every element of every tensor is covered once; threads
-/// share the elements of all together, not the tensors. `Tensor` has a `count`.
+/// Calls piece(tensor, from, to) so that every element of every tensor is covered once. Threads
+/// share the elements of all tensors together, not the tensors. `Tensor` has a `count`.
 template <class Tensor, class Piece>
 void for_each_piece(std::span<const Tensor> tensors, const Piece& piece) {
   std::int64_t total = 0;

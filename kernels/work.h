@@ -5,8 +5,8 @@
 
 namespace headway::kernels {
 
-/// What an ideal execution of one op costs: floating-point operations, and bytes of memory read
-/// plus written when every operand is touched as often as the algorithm needs, without any cache.
+/// The cost of an ideal execution of one op: floating-point operations, and bytes of memory read
+/// plus written when every operand is accessed as often as the algorithm needs, without any cache.
 struct Work {
   std::int64_t flops = 0;
   std::int64_t bytes = 0;

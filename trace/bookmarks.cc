@@ -25,7 +25,7 @@ constexpr std::string_view kSuffix = ".headway-notes.json";
 constexpr std::int64_t kVersion = 1;
 constexpr std::uintmax_t kMostFileBytes = 64'000'000;
 
-/// Of the files of lines that came before JSON: tabs, line ends and backslashes were \t, \n, \\.
+/// For the older, line-based format: tabs, line ends and backslashes were written as \t, \n, \\.
 std::string unescaped(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -42,7 +42,7 @@ std::string unescaped(std::string_view text) {
 std::string fit(std::string_view note) {
   if (note.size() <= Bookmarks::kMostNoteBytes) return to_valid_utf8(note);
   std::size_t end = Bookmarks::kMostNoteBytes;
-  while (end > 0 && (note[end] & 0xC0) == 0x80) --end;  // not inside of a character
+  while (end > 0 && (note[end] & 0xC0) == 0x80) --end;  // do not cut inside a character
   return to_valid_utf8(note.substr(0, end));
 }
 
@@ -54,7 +54,7 @@ std::optional<std::int64_t> take_number(std::string_view& line) {
   return value;
 }
 
-/// Times that no trace can have would break the arithmetic of the view.
+/// False for times that no trace can have; they would break the arithmetic of the view.
 bool is_possible(const Interval& when) {
   constexpr std::int64_t kMostNs = std::int64_t{20} * 365 * 24 * 3600 * 1'000'000'000 / 2;
   return when.begin <= when.end && when.begin.ns >= -kMostNs && when.end.ns <= kMostNs;
@@ -64,7 +64,8 @@ std::optional<Bookmark> parse_line(std::string_view line) {
   std::optional<std::int64_t> begin = take_number(line);
   std::optional<std::int64_t> end = begin ? take_number(line) : std::nullopt;
   if (!end || !is_possible({{*begin}, {*end}})) return std::nullopt;
-  // The same id whoever reads the file, and older than any change.
+  // The id is the same for every reader of the file, and the time of change is older than any
+  // change.
   return Bookmark{{{*begin}, {*end}}, fit(unescaped(line)), fmt::format("{}-{}", *begin, *end)};
 }
 
@@ -137,7 +138,7 @@ std::size_t Bookmarks::add(Bookmark bookmark) {
 void Bookmarks::set_note(std::size_t index, std::string_view note) {
   Bookmark& bookmark = all_.at(index);
   bookmark.note = fit(note);
-  // Later than the version that it replaces, even where that came from a clock that is ahead.
+  // Later than the replaced version, even if that has a time from a clock that is ahead.
   bookmark.changed_ms = std::max(now_ms(), bookmark.changed_ms + 1);
 }
 
@@ -148,7 +149,7 @@ void Bookmarks::remove(std::size_t index) {
   all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-/// Ours with the id of `other`; null: none.
+/// The bookmark of this object with the id of `other`; null: none.
 Bookmark* Bookmarks::known(const Bookmark& other) {
   for (std::vector<Bookmark>* list : {&all_, &removed_}) {
     auto same = std::find_if(list->begin(), list->end(),
@@ -160,7 +161,8 @@ Bookmark* Bookmarks::known(const Bookmark& other) {
 
 void Bookmarks::take(Bookmark other) {
   if (const Bookmark* ours = known(other)) {
-    // Of two changes in the same millisecond either may win, but the same one everywhere.
+    // For two changes in the same millisecond the note decides, so that all readers choose the same
+    // one.
     if (std::pair(ours->changed_ms, std::string_view(ours->note)) >=
         std::pair(other.changed_ms, std::string_view(other.note)))
       return;
@@ -170,7 +172,7 @@ void Bookmarks::take(Bookmark other) {
   if (other.removed) {
     removed_.push_back(std::move(other));
   } else if (all_.size() < kMost) {
-    // Two people's notes on one place are two notes.
+    // Notes of two users on one place stay two notes.
     all_.insert(std::upper_bound(all_.begin(), all_.end(), other, earlier), std::move(other));
   }
 }
@@ -191,7 +193,7 @@ std::size_t Bookmarks::unite(const std::filesystem::path& file) {
   if (!in) fail_input("{}: cannot read the bookmarks.", file.string());
   std::size_t left_out = 0;
   simdjson::dom::parser parser;
-  // Of a JSON file that is cut or broken, too, the lines that are whole are read.
+  // Whole lines are read even if the JSON file is cut or damaged.
   auto take_line = [&](std::string_view line) {
     std::optional<Bookmark> bookmark;
     if (line.starts_with("{\"id\"")) {
@@ -231,7 +233,7 @@ std::size_t Bookmarks::unite(const std::filesystem::path& file) {
 }
 
 void Bookmarks::save(const std::filesystem::path& file) {
-  // What another window, or a colleague in a shared folder, saved since we read it.
+  // Another window or user may have saved the file since it was read.
   const bool damaged = unite(file) > 0;
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
@@ -241,9 +243,9 @@ void Bookmarks::save(const std::filesystem::path& file) {
     std::filesystem::copy_file(file, kept, std::filesystem::copy_options::skip_existing, error);
   }
   std::filesystem::path part = file;
-  part += fmt::format(".{}.part", new_id());  // two writers must not share one
+  part += fmt::format(".{}.part", new_id());  // two writers must not share a file
   std::ofstream out(part, std::ios::binary | std::ios::trunc);
-  // A line each, so that tools that merge text files merge these.
+  // One bookmark per line, so that tools that merge text files can merge these files.
   out << fmt::format("{{\"headway_notes\": {}, \"notes\": [", kVersion);
   const char* before = "\n";
   for (const std::vector<Bookmark>* list : {&all_, &removed_}) {
@@ -319,7 +321,7 @@ std::string identity_of(const Trace& trace) {
   };
   add_first(trace.calls);
   add_first(trace.device_ops);
-  // Ranges that are open while recording get their ends later.
+  // Ends are not used: while recording, open ranges get their ends later.
   for (std::size_t i = 0; i < std::min<std::size_t>(4, trace.ranges.size()); ++i) {
     add_number(trace.ranges.start[i].ns);
     add(trace.strings[trace.ranges.name[i]]);

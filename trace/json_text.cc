@@ -48,7 +48,7 @@ void append_microseconds(std::string& out, std::int64_t ns) {
 }
 
 bool is_json_array(std::string_view text) {
-  // A value must come where one may: after '[' or ','. `value` is true right after one.
+  // A value is allowed only after '[' or ','. `value` is true right after a value.
   int depth = 0;
   bool value = false;
   bool comma = false;

@@ -8,16 +8,16 @@
 namespace headway::trace::export_detail {
 
 /// Appends `text` as a JSON string with its quotes: valid UTF-8, every control character escaped,
-/// and < > & as well, so that a name stays inert in a page that embeds the file.
+/// and < > & as well, so that a name has no effect in a page that embeds the file.
 void append_json_string(std::string& out, std::string_view text);
 
-/// Appends nanoseconds as microseconds with three decimals: exact, never in floating point.
+/// Appends nanoseconds as microseconds with three decimals; exact, without floating point.
 void append_microseconds(std::string& out, std::int64_t ns);
 
 void append_integer(std::string& out, std::int64_t value);
 
-/// True when `text` is a JSON array of numbers, strings and such arrays, as frameworks write shapes
-/// and types; then it may stand in JSON as it is.
+/// True when `text` is a JSON array of numbers, strings and nested arrays, as frameworks write
+/// shapes and types. Such a text may be copied into JSON unchanged.
 bool is_json_array(std::string_view text);
 
 }  // namespace headway::trace::export_detail

@@ -14,9 +14,9 @@ enum class Severity : std::uint8_t {
 };
 std::string_view severity_name(Severity severity);
 
-/// Everything that can be lost, repaired or set aside, each with a counter. Declared once
-/// (loss_counters.cc); names are stored in HEADWAY_LOSS and are never reused. "Silent drop" does
-/// not exist in Headway.
+/// Everything that can be lost, repaired or set aside, each with a counter: Headway drops nothing
+/// silently. Declared once (loss_counters.cc); names are stored in HEADWAY_LOSS and are never
+/// reused.
 enum class Loss : std::uint8_t {
   // while recording
   kRingFull,
@@ -48,14 +48,14 @@ enum class Loss : std::uint8_t {
   kUnpairedEvent,
   kUnreadableValue,
   kUnknownEvent,
-  kCount_,  ///< number of counters, not one itself
+  kCount_,  ///< number of counters; not a counter
 };
 
 struct LossDeclaration {
   Loss loss;
   std::string_view name;
   Severity severity;
-  std::string_view text;  ///< what it means and what to do, one sentence
+  std::string_view text;  ///< the meaning and what to do, one sentence
 };
 std::span<const LossDeclaration> loss_declarations();
 const LossDeclaration& declaration_of(Loss loss);

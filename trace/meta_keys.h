@@ -21,7 +21,7 @@ inline constexpr std::string_view kRecorder = "recorder";
 /// Never stored: "1" in a trace that was loaded while its recorder ran.
 inline constexpr std::string_view kLive = "live";
 inline constexpr std::string_view kCommand = "command";
-/// kArgumentsKept: secrets on command lines are as they were.
+/// With the value kArgumentsKept, secrets on command lines are stored unmasked.
 inline constexpr std::string_view kArguments = "arguments";
 inline constexpr std::string_view kArgumentsKept = "kept";
 inline constexpr std::string_view kWorkingDirectory = "working_directory";
@@ -60,13 +60,13 @@ inline constexpr std::string_view kJob = "job";
 inline constexpr std::string_view kGpuCounters = "gpu_counters";
 inline constexpr std::string_view kOverheadNs = "overhead_ns";
 inline constexpr std::string_view kCudaOverheadNs = "cuda_overhead_ns";
-/// Of recordings of PyTorch's profiler.
+/// Keys of recordings of PyTorch's profiler.
 inline constexpr std::string_view kDistributedBackend = "distributed.backend";
 inline constexpr std::string_view kDistributedRank = "distributed.rank";
 inline constexpr std::string_view kDistributedWorldSize = "distributed.world_size";
 /// The members of a process group are stored as "process_group.<name>".
 inline constexpr std::string_view kProcessGroupPrefix = "process_group.";
-/// What the profiler wrote about itself is stored as "kineto.<key>".
+/// Values that the profiler wrote about itself are stored as "kineto.<key>".
 inline constexpr std::string_view kKinetoPrefix = "kineto.";
 /// Environment variables that explain a run are stored as "env.<NAME>".
 inline constexpr std::string_view kEnvironmentPrefix = "env.";

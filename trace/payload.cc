@@ -12,7 +12,7 @@ using namespace payload;
 namespace {
 
 struct Layout {
-  std::size_t element_size = 0;  ///< 0: not embedded at a fixed place
+  std::size_t element_size = 0;  ///< in bytes; 0: not embedded at a fixed place
   std::size_t count = 1;
   bool text = false;
 };
@@ -36,8 +36,8 @@ Layout layout_of(const PayloadEntry& entry) {
   return layout;
 }
 
-/// Calls `visit(entry, layout, offset)` for entries in order until `visit` returns false or a place
-/// is unknown.
+/// Calls `visit(entry, layout, offset)` for entries in order, until `visit` returns false or the
+/// offset of an entry is unknown.
 template <class Visit>
 void walk(const PayloadSchema& schema, Visit visit) {
   std::size_t next = 0;

@@ -36,7 +36,7 @@ struct PayloadEnum {
   struct Value {
     std::string name;
     std::uint64_t value = 0;
-    bool is_flag = false;  ///< a set of bits, to be combined with others
+    bool is_flag = false;  ///< a set of bits that can be combined with others
   };
   std::string name;
   std::size_t size = 0;  ///< in bytes
@@ -49,7 +49,8 @@ struct PayloadBlob {
   std::span<const std::byte> bytes;
 };
 
-/// What entries of schemas refer to by number, in the domain that registered them. Null: not known.
+/// Looks up what entries of schemas refer to by number, in the domain that registered them. Null: not
+/// known.
 class PayloadReferences {
  public:
   virtual const PayloadSchema* schema(std::uint64_t id) const = 0;
@@ -58,7 +59,7 @@ class PayloadReferences {
   virtual const std::string* registered_text(std::uint64_t handle) const = 0;
 
  protected:
-  ~PayloadReferences() = default;  // never destroyed through this
+  ~PayloadReferences() = default;  // never destroyed through this interface
 };
 
 /// Size in bytes of a predefined NVTX entry type on 64-bit Linux; nullopt when it has no fixed
@@ -77,7 +78,8 @@ class PayloadField {
   /// the payload too short. `index` selects within a fixed-size array.
   std::int64_t integer(std::span<const std::byte> payload, std::int64_t fallback,
                        std::size_t index = 0) const;
-  /// The value as a floating-point number; nullopt when the payload is too short, or it is none.
+  /// The value as a floating-point number; nullopt when the payload is too short, or the value is NaN
+  /// or infinite.
   std::optional<double> number(std::span<const std::byte> payload) const;
   /// A fixed-size character array up to its first NUL.
   std::string_view text(std::span<const std::byte> payload) const;
@@ -92,14 +94,14 @@ class PayloadField {
 };
 
 /// The payload as a JSON object, for the timeline and for SQL: nested schemas, arrays of fixed and of
-/// variable length, unions with a selector beside them, enumerations by name. What is not in the
-/// payload itself (the target of a pointer), or not known, is null. `event`: all payloads of the
-/// event, where the length of an array is in another one.
+/// variable length, unions with a selector beside them, enumerations by name. A value that is not in
+/// the payload itself (the target of a pointer), or not known, is null. `event`: all payloads of the
+/// event, needed when the length of an array is in another payload.
 std::string payload_to_json(const PayloadSchema& schema, std::span<const std::byte> payload,
                             const PayloadReferences* references = nullptr,
                             std::span<const PayloadBlob> event = {});
 
-/// `text` as a string of JSON; what is no UTF-8 becomes U+FFFD.
+/// `text` as a JSON string; invalid UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text);
 
 }  // namespace headway::trace

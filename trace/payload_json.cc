@@ -17,9 +17,9 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// Deeper than any program nests; what refers to itself would not end.
+// Deeper than any program nests; ends the recursion of a schema that refers to itself.
 constexpr int kMaxDepth = 16;
-// Payloads have up to 16 KiB; nesting and names make more of them.
+// Payloads have up to 16 KiB; nesting and names make the JSON larger.
 constexpr std::size_t kMaxJson = std::size_t{1} << 20;
 constexpr std::size_t kMaxDimensions = 8;
 
@@ -27,7 +27,7 @@ std::size_t aligned(std::size_t offset, std::size_t align) {
   return align > 1 ? (offset + align - 1) / align * align : offset;
 }
 
-/// Width of a character of a text type; 0: no text.
+/// Bytes of a character of a text type; 0: not a text type.
 std::size_t character_bytes(std::uint64_t type) {
   switch (type) {
     case kTypeCString:
@@ -42,7 +42,7 @@ std::size_t character_bytes(std::uint64_t type) {
   }
 }
 
-/// Width of a character of a type whose arrays are texts; 0: none.
+/// Bytes of a character of a type whose arrays are texts; 0: not such a type.
 std::size_t array_character_bytes(std::uint64_t type) {
   switch (type) {
     case kTypeChar:
@@ -128,7 +128,7 @@ std::string float_text(double value) {
 
 std::string number_text(std::uint64_t type, const std::byte* at, std::size_t size) {
   if (is_float_type(type)) {
-    // As a float is written shortest, not as the double that it becomes.
+    // The shortest text of the float, not of the double to which it is converted.
     if (size == 4) {
       auto value = static_cast<float>(read_float(at, size));
       return value - value == 0 ? fmt::format("{}", value) : "null";
@@ -164,13 +164,13 @@ std::string number_text(std::uint64_t type, const std::byte* at, std::size_t siz
   return fmt::format("{}", static_cast<std::uint64_t>(read_integer(at, size, false)));
 }
 
-/// What an entry consists of.
+/// The elements of an entry.
 struct Element {
-  std::size_t size = 0;  ///< 0: varies, or not known
+  std::size_t size = 0;  ///< in bytes; 0: varies, or not known
   std::size_t align = 1;
   const PayloadSchema* schema = nullptr;
   const PayloadEnum* enumeration = nullptr;
-  std::size_t character = 0;  ///< width of one of a text; `size` is that of the text
+  std::size_t character = 0;  ///< for texts: bytes of a character; `size` is that of the text
 };
 
 class Writer {
@@ -184,11 +184,11 @@ class Writer {
   }
 
  private:
-  using End = std::optional<std::size_t>;  ///< behind what was read; nullopt: not known
+  using End = std::optional<std::size_t>;  ///< offset behind what was read; nullopt: not known
 
-  /// The object at `base`, of a schema that is no union.
+  /// Writes the object at `base`, of a schema that is not a union.
   End object(const PayloadSchema& schema, Bytes payload, std::size_t base, int depth);
-  /// The member that the selector names, as an object.
+  /// Writes the member that the selector chooses, as an object.
   End selected(const PayloadSchema& schema, std::uint64_t member, Bytes payload, std::size_t base,
                int depth);
   End value(const PayloadSchema& schema, const std::vector<std::size_t>& places, std::size_t index,
@@ -201,7 +201,7 @@ class Writer {
 
   Element element_of(const PayloadSchema& schema, const PayloadEntry& entry);
   struct Extent {
-    std::size_t size = 0;  ///< 0: payloads differ, or it is not known
+    std::size_t size = 0;  ///< in bytes; 0: payloads differ, or it is not known
     std::size_t align = 1;
   };
   Extent extent_of(const PayloadSchema& schema);
@@ -214,12 +214,12 @@ class Writer {
 
   const PayloadReferences* references_;
   std::span<const PayloadBlob> event_;
-  /// Asked once each: schemas may nest in each other, and damaged ones in themselves.
+  /// Computed once per schema: schemas may nest in each other, and damaged ones in themselves.
   std::unordered_map<const PayloadSchema*, Extent> extents_;
   std::string out_;
 };
 
-/// The value of an integer entry, where its place is known.
+/// The value of an integer entry; nullopt when its place is not known.
 std::optional<std::uint64_t> integer_at(const PayloadEntry& entry, std::size_t place, Bytes payload,
                                         std::size_t index = 0) {
   std::size_t size = payload_type_size(entry.type).value_or(0);

@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
-/// NVTX payload ABI (nvToolsExtPayload.h, version 1). Numbers, not the header: traces of any producer
-/// are read on machines without NVTX, and the values are part of its binary interface.
+/// NVTX's payload ABI (nvToolsExtPayload.h, version 1). These are numbers, without NVTX's header:
+/// traces of any producer are read on machines without NVTX, and the values are part of its binary
+/// interface.
 namespace headway::trace::payload {
 
 inline constexpr std::uint64_t kFlagPointer = 1u << 1;

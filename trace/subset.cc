@@ -8,7 +8,7 @@
 namespace headway::trace {
 namespace {
 
-/// Old row -> new row, none for rows that stay behind.
+/// Old row -> new row; none for rows that are not kept.
 template <class RowId>
 struct Renumbering {
   std::vector<RowId> to;
@@ -38,7 +38,7 @@ Renumbering<RowId> copy_rows(Columns& from, Columns& target,
 }
 
 Strings copy_strings(const Strings& from) {
-  Strings copy;  // Strings holds views of its own texts, so it is made anew, in the same order
+  Strings copy;  // Strings has views of its own texts, so it is built again, in the same order
   for (std::uint32_t i = 0; i < from.size(); ++i) copy.add(from[StringId{i}]);
   return copy;
 }

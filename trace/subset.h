@@ -16,9 +16,9 @@ struct KeptRows {
   std::vector<std::uint32_t> io;
 };
 
-/// The trace with only those events, and the collectives of them. Rows keep their order; processes,
-/// threads, devices, streams and texts keep their ids, so only row numbers change. References to
-/// rows that were not kept become none. Counters stay whole, overheads are left out.
+/// A trace with only those events and their collectives. Rows keep their order; processes, threads,
+/// devices, streams and texts keep their ids, so only row numbers change. References to rows that
+/// were not kept become none. Counters are kept completely, overheads are left out.
 Trace take_rows(const Trace& trace, const KeptRows& kept);
 
 }  // namespace headway::trace

@@ -3,7 +3,7 @@
 
 namespace headway::trace {
 
-// Views and index of a copy must be of its own texts: short ones lie inside the strings themselves.
+// Views and index of a copy must refer to its own texts: short texts lie inside the string objects.
 Strings::Strings(const Strings& other) {
   for (std::string_view text : other.texts_) add(text);
 }

@@ -19,10 +19,10 @@
 #include "trace/loss_counters.h"
 #include "trace/schema/column.h"
 
-/// A trace in memory: the only thing analyses and the GUI read. Where it came from is invisible.
+/// A trace in memory: the only data that analyses and the GUI read, independent of its source.
 /// Columns are vectors of equal length (struct of arrays); a row's index is its identity. Event
-/// tables are sorted by start, ties by longer first, then by file order. Immutable after loading,
-/// so any number of threads may read it. At most 64 bytes an event.
+/// tables are sorted by start, then longer first, then by file order. Immutable after loading, so any
+/// number of threads may read it. At most 64 bytes per event.
 namespace headway::trace {
 
 using conventions::DeviceCallKind;
@@ -46,7 +46,8 @@ using GraphOpId = Id<struct GraphOpTag>;
 using CollectiveId = Id<struct CollectiveTag>;
 using IoId = Id<struct IoTag>;
 
-/// Texts, each once. Views stay valid as long as the pool, also when it is moved; a copy has its own.
+/// A pool of texts, each stored once. Views stay valid as long as the pool, also when it is moved; a
+/// copy has its own texts.
 class Strings {
  public:
   Strings() { add(""); }
@@ -72,14 +73,14 @@ struct Process {
   std::int64_t global_pid = 0;
   std::int32_t pid = 0;
   std::int32_t parent_pid = 0;
-  std::int32_t rank = 0;  ///< of the distributed run; 0 when it is not one
+  std::int32_t rank = 0;  ///< in the distributed run; 0 when the run is not distributed
   std::string name;
   std::string command_line;
   TimeNs start;
   std::optional<TimeNs> end;
   std::optional<int> exit_code;
   std::optional<int> signal;  ///< set when a signal ended it: the trace of this process was cut
-  bool injected = false;      ///< our library was in it; false: seen from outside only
+  bool injected = false;      ///< our library was loaded in it; false: seen only from outside
 };
 
 struct Thread {
@@ -93,7 +94,7 @@ struct Device {
   DeviceType type = DeviceType::kUnknown;
   std::int32_t ordinal = 0;  ///< the id the program uses
   ProcessId
-      process;  ///< for host and simulated devices; CUDA devices are shared: the first process seen
+      process;  ///< owner of a host or simulated device; for CUDA devices, the first process seen
   std::int32_t cores = 0;          ///< multiprocessors, or threads of a host device; 0 unknown
   std::int32_t compute_major = 0;  ///< CUDA compute capability; 0 unknown
   std::int32_t compute_minor = 0;
@@ -123,7 +124,7 @@ struct Ranges {
   std::vector<ThreadId> thread;
   std::vector<RangeId> parent;    ///< innermost enclosing range of the same thread; none for roots,
                                   ///< marks' hosts included
-  std::vector<RangeInfoId> info;  ///< none when the range says nothing about itself
+  std::vector<RangeInfoId> info;  ///< none when the range has no such payload
   std::vector<DomainId> domain;
   std::vector<std::uint16_t> depth;  ///< 0 for roots
   std::vector<std::uint8_t> flags;
@@ -135,7 +136,7 @@ struct Ranges {
   bool is(RangeId r, Flag flag) const { return (flags[r.value] & flag) != 0; }
 };
 
-/// What some ranges say about themselves (schema "headway.range", or a framework's profiler).
+/// What a range says about itself (schema "headway.range", or a framework's profiler).
 struct RangeInfo {
   RangeKind kind = RangeKind::kOther;
   Phase phase = Phase::kNone;
@@ -144,14 +145,13 @@ struct RangeInfo {
   std::int64_t step = conventions::kAbsent;
   std::int64_t bytes = 0;
   std::int64_t flops = 0;
-  /// Autograd's sequence number: a backward op has that of the forward op it belongs to.
+  /// Autograd's sequence number: a backward op has the number of its forward op.
   std::int64_t sequence = conventions::kAbsent;
   StringId shapes = {};  ///< of the inputs, as the framework wrote them: "[[32, 1024], [1024]]"
   StringId dtypes = {};  ///< of the inputs, as the framework wrote them: "[\"float\", \"Scalar\"]"
 };
 
-/// Work that ran on a device: kernels, copies, sets, communication; of CUDA and of any other
-/// device.
+/// Work that ran on a device, CUDA or other: kernels, copies, memsets, communication.
 struct DeviceOps {
   enum Flag : std::uint8_t { kUnfinished = 1 };
   std::vector<TimeNs> start;
@@ -187,9 +187,9 @@ struct Calls {
   std::vector<TimeNs> end;
   std::vector<StringId> name;
   std::vector<ThreadId> thread;
-  std::vector<StreamId> stream;            ///< none when the call names none
+  std::vector<StreamId> stream;            ///< none when the call has no stream
   std::vector<std::uint64_t> correlation;  ///< 0: enqueues nothing
-  std::vector<std::uint64_t> sync_id;      ///< event record made or waited for; 0 none
+  std::vector<std::uint64_t> sync_id;      ///< the event record that it makes or awaits; 0 none
   std::vector<std::int64_t> bytes;
   std::vector<DeviceCallKind> kind;
   std::vector<DeviceOpId> op;  ///< the first op it enqueued; none when it enqueued nothing
@@ -204,13 +204,13 @@ struct Calls {
 
 /// True for calls that may keep the host waiting for the device.
 bool is_blocking(DeviceCallKind kind);
-/// True for those that do nothing else.
+/// True for calls that do nothing but wait.
 bool only_waits(DeviceCallKind kind);
 
-/// A collective or point-to-point communication as one rank took part in it: from NCCL's payloads or
-/// from what the framework's profiler says of its kernel.
+/// A collective or point-to-point communication, as seen on one rank: from NCCL's payloads, or from
+/// what the framework's profiler says about its kernel.
 struct Collective {
-  DeviceOpId op;          ///< the kernel or copy that carried it out; none: only the host is known
+  DeviceOpId op;          ///< the kernel or copy that did it; none: only the host's side is known
   RangeId range;          ///< the host's range around it; may be none
   StringId kind;          ///< "allreduce", "allgather", "reducescatter", "broadcast", "reduce",
                           ///< "alltoall", "send", "recv", "barrier"; else as recorded, lower case
@@ -222,14 +222,14 @@ struct Collective {
   std::int32_t peer = -1;                        ///< root, or the other end; -1: none or unknown
 };
 
-/// Time that CUDA or a profiler took from the program, by itself.
+/// Time that CUDA or a profiler itself took from the program.
 struct Overhead {
   enum class Kind : std::uint8_t {
     kOther = 0,
     kModuleLoad = 1,  ///< loading or compiling device code: JIT, lazy or eager loading
     kProfiler = 2,    ///< the recording profiler: buffer flushes, instrumentation
     kQueueFull = 3,   ///< the launch queue (command buffer) was full
-    kAllocation = 4,  ///< resources made by the driver on first use
+    kAllocation = 4,  ///< resources that the driver allocates on first use
   };
   Interval interval;
   ThreadId thread;  ///< none when the recording does not say
@@ -253,12 +253,12 @@ struct Io {
   std::vector<TimeNs> end;
   std::vector<DurationNs> busy;  ///< inside the calls; at most end - start
   std::vector<std::int64_t> bytes;
-  std::vector<std::int64_t> offset;  ///< -1: where the descriptor stood
+  std::vector<std::int64_t> offset;  ///< in the file; -1: the descriptor's position
   std::vector<StringId> path;        ///< none: not known; "folder/*": some file of that folder
   std::vector<StringId> name;        ///< of the function
   std::vector<ThreadId> thread;
   std::vector<std::uint32_t> calls;  ///< at least 1
-  std::vector<std::uint16_t> error;  ///< errno; 0: the call did what it was asked for
+  std::vector<std::uint16_t> error;  ///< errno; 0: the call succeeded
   std::vector<IoOp> op;
 
   /// All columns, for code that treats them alike (appending, sorting).
@@ -273,7 +273,7 @@ struct CounterSeries {
   std::string name;  ///< "process.cpu"
   std::string unit;
   std::string description;
-  ProcessId process;  ///< none: of the machine or a device
+  ProcessId process;  ///< none: a series of the machine or a device
   std::optional<std::int32_t> device;
   std::vector<TimeNs> time;
   std::vector<double> value;
@@ -300,7 +300,7 @@ struct LossCount {
   std::int64_t count = 0;
 };
 
-/// Rows of one event table grouped by thread or stream: `rows[offset[k] .. offset[k+1])` are those
+/// Rows of one event table grouped by thread or stream: `rows[offset[k] .. offset[k+1])` are the rows
 /// of key k, in the table's order (by start).
 template <class RowId, class Key>
 struct GroupIndex {
@@ -319,7 +319,7 @@ struct Trace {
   std::map<std::string, std::string, std::less<>> meta;
   std::int64_t start_utc_ns = 0;  ///< wall clock at time zero
   TimeNs end;                     ///< end of the recording, at least the last event
-  bool complete = false;          ///< the recorder finished in order
+  bool complete = false;          ///< the recorder finished normally
   std::int32_t world_size = 0;    ///< ranks of the distributed run; 0 unknown
 
   Strings strings;
@@ -354,7 +354,7 @@ struct Trace {
   const GraphOp* graph_op(ProcessId process, std::int64_t op) const;
   std::string_view meta_value(std::string_view key) const;
   std::string_view setting(std::string_view name) const;
-  /// Of what steps are made of; I/O lies inside.
+  /// The number of ranges, device ops and calls. I/O events are not counted: they lie inside these.
   std::size_t event_count() const { return ranges.size() + device_ops.size() + calls.size(); }
 
   /// Finds graph ops by (process, op id); filled by the loader.

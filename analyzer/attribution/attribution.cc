@@ -40,7 +40,7 @@ std::vector<RangeId> ranges_of_calls(const Trace& trace) {
   return range_of;
 }
 
-/// Ops of the model as they turn up, each once.
+/// The model ops in the order of first use, each once.
 class OpTable {
  public:
   OpTable(const Trace& trace, const RangeNames& names, const ModulePaths& modules, Attribution& out)
@@ -62,7 +62,7 @@ class OpTable {
   OpId of_context(const RangeContext& context, Phase phase) {
     if (!context.op.valid()) return without_op(phase);
     Key key{names_[context.op].base, context.module, phase};
-    // An op is mostly launched again from where it was launched before.
+    // An op is mostly launched from the same place as the time before.
     auto& [last_key, last_op] = last_of_base_[key.base];
     if (last_op.valid() && last_key == key) return last_op;
     auto [slot, is_new] = by_name_.try_emplace(key, OpId::from(out_.ops.size()));

@@ -33,13 +33,13 @@ struct Attribution {
       range_of;  ///< per device op: innermost range open on the launching thread; may be none
   std::vector<trace::Phase>
       phase_of;                     ///< per device op: own tag, else that of the enclosing ranges
-  std::vector<TimeClass> class_of;  ///< per device op: its class by itself
-  std::vector<RangeContext> contexts;  ///< per range: see there
+  std::vector<TimeClass> class_of;  ///< per device op: its class on its own
+  std::vector<RangeContext> contexts;  ///< per range; see RangeContext
 };
 
 /// Linear in the trace's events, plus O(log n) per op with an autograd number.
 Attribution attribute(const trace::Trace& trace);
-/// The same with what is known about names, for callers that have it.
+/// The same for callers that already have these facts.
 Attribution attribute(const trace::Trace& trace, const RangeNames& names,
                       const KernelNames& kernels, const CommunicationOps& communication);
 

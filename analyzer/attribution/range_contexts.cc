@@ -39,8 +39,8 @@ class ForwardModules {
   }
 
  private:
-  // Not a table by number: numbers of long runs are in the billions, and those that readers make up
-  // for flows are anywhere.
+  // Not a table by number: numbers of long runs are in the billions, and those that readers assign to
+  // flows may have any value.
   std::unordered_map<std::int64_t, std::uint32_t>& of_process(ProcessId process) {
     if (process.value >= modules_.size()) modules_.resize(process.value + std::size_t{1});
     return modules_[process.value];
@@ -70,7 +70,7 @@ std::uint32_t ModulePaths::child(std::uint32_t parent, StringId name, std::strin
   auto found = index_.find(key);
   if (found != index_.end()) return found->second;
   std::string path = paths_[parent];
-  // "layer1.0" inside "layer1" is qualified already: it replaces what it begins with.
+  // "layer1.0" inside "layer1" is qualified already: it replaces the enclosing "layer1".
   std::size_t slash = path.rfind('/');
   std::size_t last = slash == std::string::npos ? 0 : slash + 1;
   std::string_view enclosing = std::string_view(path).substr(last);

@@ -21,7 +21,7 @@ struct RangeContext {
   bool communication = false;  ///< it communicates between ranks: this range or one around it
 };
 
-/// Paths of modules, each once, made of the nesting of "nn.Module" calls or read from NVTX names.
+/// Paths of modules, each once, built from nested "nn.Module" calls or read from NVTX names.
 class ModulePaths {
  public:
   ModulePaths() { paths_.emplace_back(); }

@@ -7,8 +7,8 @@
 
 namespace headway::analyzer {
 
-/// How much a figure grew from the baseline to this run: a typical step of the baseline's, all others
-/// as a share of the baseline's step cost.
+/// How much a figure grew from the baseline to this run: the typical step relative to the baseline's
+/// typical step, all others as a share of the baseline's step cost.
 struct BaselineChange {
   bool enough_steps = false;  ///< false: nothing can be said, and the rest means nothing
   double change = 0;          ///< 0.03: 3 % of the baseline's step more

@@ -230,7 +230,7 @@ class Reader {
   std::vector<Metric> known_;
 };
 
-/// The parser, and whoever walks what it made, go as deep as keys are nested. A key of a budget has
+/// The parser, and the code that walks its result, recurse as deep as keys are nested. A key of a budget has
 /// at most five parts; dots within quotes are counted, too, which does no harm.
 void check_depth(const std::filesystem::path& path, std::string_view text) {
   constexpr std::int64_t kMostDots = 32;

@@ -26,7 +26,7 @@ struct Limit {
   Kind kind = Kind::kBound;
   Op op = Op::kLessEqual;
   double value = 0;
-  bool only_warn = false;  ///< broken, it warns and does not fail
+  bool only_warn = false;  ///< when broken, it warns and does not fail
   std::string text;        ///< as written, for messages
   std::uint32_t line = 0;  ///< in the budget file
 };
@@ -57,14 +57,14 @@ struct LimitResult {
 std::string_view outcome_id(
     LimitResult::Outcome outcome);  ///< "kept", "warned", "broken", "cannot_tell"
 
-/// What a budget is held against.
+/// What a budget is checked against.
 struct CheckInput {
   DiffRun run;
   const DiffRun* baseline = nullptr;  ///< needed by limits of kind kBaseline
 };
 std::vector<LimitResult> check_budget(const Budget& budget, const CheckInput& input);
 
-/// True when the check fails: a limit is broken, or cannot be told and that is not allowed.
+/// True when the check fails: a limit is broken, or cannot be judged and that is not allowed.
 bool over_budget(const std::vector<LimitResult>& results, bool allow_unknown);
 
 /// The metrics of limits against a baseline: "vs_baseline.step", "vs_baseline.class.h2d", …

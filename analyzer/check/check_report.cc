@@ -26,7 +26,7 @@ std::string actual_text(const LimitResult& result) {
   return fmt::format("{:.{}f} {}", *result.actual, result.unit == "count" ? 0 : 2, result.unit);
 }
 
-/// Broken first, then what cannot be told, warned, kept; in the order of the file within each.
+/// Broken limits first, then "cannot tell", warned, kept; within each, in the order of the file.
 std::vector<const LimitResult*> worst_first(const std::vector<LimitResult>& results) {
   std::vector<const LimitResult*> sorted;
   for (const LimitResult& result : results) sorted.push_back(&result);

@@ -8,7 +8,7 @@
 
 namespace headway::analyzer {
 
-/// A finished check, to be told.
+/// A finished check, ready to be rendered.
 struct CheckReport {
   const Budget& budget;
   const std::vector<LimitResult>& results;
@@ -23,7 +23,7 @@ std::string check_json(const CheckReport& report);
 std::string check_junit(const CheckReport& report);
 std::string check_sarif(const CheckReport& report);
 
-/// A first budget for a run: what it does today with a margin, every line explained. TOML.
+/// A first budget for a run: its current figures with a margin, every line explained. TOML.
 std::string starter_budget(const trace::Trace& trace, const Analysis& analysis);
 
 }  // namespace headway::analyzer

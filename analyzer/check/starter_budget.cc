@@ -91,7 +91,7 @@ std::string starter_budget(const trace::Trace& trace, const Analysis& analysis) 
     else
       findings += "# " + line(rule, "forbid", "unknown in that run");
   }
-  // Before the first table: what follows one belongs to it.
+  // Before the first table: keys after a table header belong to that table.
   if (!cost.empty()) out += "\n" + cost;
   if (!steps.empty())
     out += "\n[step_ms]                          # median and slow steps\n" + steps;

@@ -26,14 +26,14 @@ struct Comparison {
 
 /// The step cost: means, by a block bootstrap (common/block_bootstrap.h). With several runs a side no
 /// narrower than Welch's interval of the runs' means, because a handful of runs is too few to
-/// resample. Deterministic. An empty side gives an interval without end.
+/// resample. Deterministic. An empty side gives an infinite interval.
 Comparison compare_cost(const RunSamples& a, const RunSamples& b);
 
 /// The typical step: medians, by Mann-Whitney and a bootstrap of blocks. With several runs a side runs
 /// are drawn first, and the interval is no narrower than Welch's of the runs' medians.
 Comparison compare_typical(const RunSamples& a, const RunSamples& b);
 
-/// True when the change is told from noise: the interval excludes none, and so does the test.
+/// True when the change stands out from noise: both the interval and the test exclude no change.
 bool is_significant(const Comparison& comparison);
 
 /// The share of pairs in which b is above a minus that in which it is below.

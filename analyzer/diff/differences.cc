@@ -10,7 +10,7 @@
 namespace headway::analyzer {
 namespace {
 
-/// Settings that decide what is trained on how much, not how well it is done.
+/// Settings that decide what is trained and on how much, not how efficiently.
 constexpr std::array<std::string_view, 14> kProgram = {
     "model",  "depth",      "width", "layers",    "features", "heads",      "sequence",
     "window", "image_size", "data",  "optimizer", "batch",    "accumulate", "ranks"};
@@ -47,7 +47,7 @@ std::vector<Difference> differences_of(const DiffRun& a, const DiffRun& b) {
     const std::string_view y = b.trace.setting(key);
     if (!x.empty() && !y.empty()) add(key, x, y);
   }
-  // A batch that no setting tells.
+  // A batch size that no setting shows.
   const std::optional<double> samples_a = a.analysis.samples_per_step;
   const std::optional<double> samples_b = b.analysis.samples_per_step;
   const bool told = std::any_of(out.begin(), out.end(), [](const Difference& one) {

@@ -126,7 +126,7 @@ std::string class_figure(const Diff& d) {
     return true;
   });
   if (rest.b != 0) changes.push_back(rest);
-  // Falls and rises take turns: the way there may lead above both ends.
+  // Falls and rises alternate: the running total may exceed both ends.
   std::int64_t most = std::max(total.a, total.b);
   std::int64_t running = total.a;
   for (const Change& one : changes) most = std::max(most, running += one.change());
@@ -187,7 +187,7 @@ std::string html(const Diff& d, DiffSide a, DiffSide b, std::size_t max_rows) {
       "'unsafe-inline'\">\n<title>Headway diff</title>\n<style>{}{}</style>\n</head>\n<body>\n"
       "<header>\n<h1>Headway diff</h1>\n",
       kReportStyle, kDiffStyle);
-  // One card, however many: on a telephone each would take a quarter of the screen.
+  // One card for all doubts: on a telephone each card would take a quarter of the screen.
   for (const std::string& doubt : d.doubts)
     out += fmt::format("{}<p><b>doubt</b> {}</p>\n",
                        &doubt == &d.doubts.front() ? "<div class=\"card doubt\">" : "",

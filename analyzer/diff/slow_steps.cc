@@ -28,7 +28,7 @@ SlowSteps slow_steps(const RunSamples& runs) {
     }
   }
   if (slow.count == 0) return slow;
-  // Two distances that are equal are a rule; one is none.
+  // Two equal distances make a rule; a single one does not.
   if (!regular || slow.count < 3) slow.every = 0;
   slow.longer = {static_cast<std::int64_t>(excess / static_cast<double>(slow.count))};
   slow.per_step = {static_cast<std::int64_t>(excess / static_cast<double>(steps))};

@@ -225,7 +225,7 @@ Table device_view_table(const DiffRun& a, const DiffRun& b) {
   return table;
 }
 
-/// Steps with the same number beside each other: where one run stalls and the other does not.
+/// Steps with the same number side by side: shows where one run stalls and the other does not.
 Table step_pairs(const DiffRun& a, const DiffRun& b) {
   Table table{"steps", "Same step in both runs", "first run of each side", {}, {}};
   table.columns = {{"step", "Step", ColumnKind::kCount},

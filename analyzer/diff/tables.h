@@ -10,8 +10,8 @@ namespace headway::analyzer {
 /// The device or training thread with the highest step cost; null without steady steps.
 const DevicePartition* slowest_partition(const Analysis& analysis);
 
-/// What each steady step of a run takes there with the time between steps, in the order of time: the
-/// mean is the step cost. Host steps when nothing was partitioned; empty without steps.
+/// The length of each steady step of a run on slowest_partition(), with the time up to the next step, in
+/// the order of time: the mean is the step cost. Host steps when nothing was partitioned; empty without steps.
 std::vector<double> step_durations(const Analysis& analysis);
 
 /// The tables of a diff that have rows: classes, device view, kernel families, ops, kernels, steps.
@@ -19,7 +19,7 @@ std::vector<double> step_durations(const Analysis& analysis);
 std::vector<Table> diff_tables(DiffSide a, DiffSide b);
 
 /// Of a table of ops, kernels or their kinds: the rows that changed, and in the note how many did
-/// not. Other tables as they are. As the rows are sorted by change, the rows left keep their places.
+/// not. Other tables are returned unchanged. Rows are sorted by change, so those left keep their places.
 Table changed_rows(Table table);
 
 /// Pairs the names of both sides: equal names first, then those that differ in numbers only, in the

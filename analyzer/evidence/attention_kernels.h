@@ -8,8 +8,8 @@
 
 namespace headway::analyzer {
 
-/// Index of the matrix product that kernel `from` of a stream (a softmax) is joined to over at most eight
-/// memory-bound kernels, going by `step` (+1, -1); ops.size() when there is none within reach.
+/// Index of the matrix product that the softmax `ops[from]` reaches in direction `step` (+1 or -1),
+/// across at most eight memory-bound kernels of its stream; ops.size() if it reaches none.
 std::size_t product_beside(const KernelNames& kernels, std::span<const trace::DeviceOpId> ops,
                            std::size_t from, std::ptrdiff_t step);
 

@@ -13,13 +13,13 @@ namespace headway::analyzer {
 /// One communication as evidence: "allreduce of 25.0 MB".
 std::string communication_note(const RuleContext& context, const Segment& segment);
 
-/// The answer of rules that need all ranks, for a trace of one: what to give.
+/// The "cannot tell" finding of a rule that needs all ranks, for a trace of one rank.
 Finding needs_all_ranks(const Rule& rule, const RuleContext& context);
 
-/// Ranks that share a node: what the program says of its nodes, else what launched it; 0 unknown.
+/// Number of ranks that share a node, from the program's settings or from its launcher; 0 unknown.
 int ranks_per_node(const trace::Trace& trace);
 
-/// The collectives of the trace at hand in steady steps, and how many steady steps there are.
+/// The collectives of the trace, those in steady steps, and the number of steady steps.
 struct SteadyCollectives {
   Collectives all;
   std::vector<std::uint32_t> rows;  ///< of `all`, those launched in steady steps
@@ -35,12 +35,13 @@ struct LatencyAndRate {
   double knee_bytes() const { return latency_ns * bytes_per_ns; }
 };
 
-/// Fits matched transfers of one communicator and kind over their sizes, each size weighted by its
-/// count and relative error. False with fewer than two sizes, or when time does not grow with size.
+/// Fits latency and rate to the matched transfers of one communicator and kind. Each size is
+/// weighted by its count and relative error. False with fewer than two sizes, or if the time does
+/// not grow with the size.
 bool fit_latency_and_rate(const std::vector<const CollectiveFigures*>& sizes, LatencyAndRate& out);
 
-/// The bucket size with which `bytes`, ready evenly over `ready_ns`, are through first: a power of
-/// two from 1 MiB to 512 MiB.
+/// The bucket size with which `bytes` that become ready evenly over `ready_ns` are exchanged
+/// earliest: a power of two from 1 MiB to 512 MiB.
 std::int64_t best_bucket(const LatencyAndRate& link, double bytes, double ready_ns);
 
 }  // namespace headway::analyzer

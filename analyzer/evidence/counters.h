@@ -19,10 +19,11 @@ inline constexpr std::string_view kGpuSmClock = "gpu.sm_clock";              ///
 inline constexpr std::string_view kGpuThrottleReasons =
     "gpu.throttle_reasons";  ///< bit set of nvmlDeviceGetCurrentClocksEventReasons
 inline constexpr std::string_view kGpuMemoryUsed = "gpu.memory_used";  ///< bytes, of all processes
-/// bytes that PyTorch's allocator holds, used or cached: in traces of its profiler with memory
+/// bytes that PyTorch's allocator holds, used or cached; only in traces of PyTorch's profiler with
+/// profile_memory
 inline constexpr std::string_view kMemoryReserved = "memory.reserved";
 
-/// Samples of a series inside some interval.
+/// Statistics of the samples of a series inside an interval.
 struct Summary {
   std::int64_t count = 0;
   double mean = 0;
@@ -30,18 +31,18 @@ struct Summary {
   double high = 0;
 };
 
-/// The series of a device, or, without one, the first of that name.
+/// The series of that name and device; without a device, the first series of that name.
 const trace::CounterSeries* find(const trace::Trace& trace, std::string_view name,
                                  std::optional<trace::DeviceId> device = {});
 Summary summarise(const trace::CounterSeries& series, Interval window);
-/// From the start of the first steady step to the end of the last, on host or device; without steps
-/// the whole trace.
+/// From the start of the first steady step to the end of the last, on host or device; the whole
+/// trace if it has no steps.
 Interval steady_window(const RuleContext& context);
-/// Over the steady window; nullopt when the series is missing or has no sample there.
+/// Statistics over the steady window; nullopt if the series is missing or has no sample there.
 std::optional<Summary> steady(const RuleContext& context, std::string_view name,
                               std::optional<trace::DeviceId> device = {});
 
-/// The most bytes of a device's memory that were ever in use; 0 where no counter tells.
+/// The peak use of a device's memory in bytes; 0 if no counter shows it.
 double memory_peak(const trace::Trace& trace, trace::DeviceId device);
 
 }  // namespace headway::analyzer::counters

@@ -11,11 +11,11 @@
 #include "analyzer/hardware/gpus.h"
 #include "analyzer/partition/steady_ops.h"
 
-/// What the rules over device kernels share.
+/// Helpers of the rules that look at device kernels.
 namespace headway::analyzer {
 
 /// Calls `visit(step, ops)` for each stream of each counted step of `device`, `ops` in order of
-/// start. Memory sets are left out: they stand between kernels without meaning anything. Returns the
+/// start. Memory sets are left out, because they can stand between any two kernels. Returns the
 /// number of counted steps.
 template <class Visit>
 std::int64_t for_each_stream(const RuleContext& context, const DevicePartition& device,
@@ -46,8 +46,8 @@ std::int64_t for_each_stream(const RuleContext& context, const DevicePartition& 
   return steps;
 }
 
-/// The device where `measure(device, work)` finds most to recover, and what it found there; the
-/// result has `recoverable`. First is null where no device has a steady step.
+/// The device where `measure(device, work)` finds most to recover, and its result there, which must
+/// have a member `recoverable`. The device is null if no device has a steady step.
 template <class Measure>
 auto worst_device(const RuleContext& context, Measure measure) {
   using Result = decltype(measure(context.partitions[0], context.work[0]));
@@ -62,7 +62,7 @@ auto worst_device(const RuleContext& context, Measure measure) {
   return worst;
 }
 
-/// The limits of the device that a partition is of.
+/// The limits of the partition's device; empty for a host thread's partition.
 DeviceLimits limits_of(const RuleContext& context, const DevicePartition& device);
 
 inline DurationNs duration(const RuleContext& context, trace::DeviceOpId op) {

@@ -15,10 +15,10 @@ namespace {
 
 using namespace trace;
 
-/// Of the steady steps, so many have the same passes.
+/// Least share of the steady steps that have the same passes.
 constexpr double kMost = 0.9;
-/// Of what a thread waits for after a step's last pass, an exchange after another one takes at least so much. Under no_sync() the
-/// hook of PyTorch waits for nothing.
+/// Least time of the exchange in an earlier pass, as a share of the one in the last pass. Under
+/// no_sync(), PyTorch's hook waits for nothing in earlier passes.
 constexpr double kSameExchange = 0.2;
 
 class Finder {
@@ -73,7 +73,7 @@ class Finder {
     return {first, last};
   }
 
-  /// The outermost ranges of that phase.
+  /// The outermost ranges of the backward phase.
   std::vector<Interval> passes_of(const Step& step) const {
     std::vector<Interval> passes;
     for (RangeId range : ranges_in(step.thread, step.host)) {
@@ -84,13 +84,13 @@ class Finder {
     return passes;
   }
 
-  /// What is updated or cleared between passes is not accumulated.
+  /// True if an update phase lies between passes: then gradients are not accumulated.
   bool updates_between(const Step& step, std::span<const Interval> passes) const {
     return std::ranges::any_of(ranges_in(step.thread, {passes.front().begin, passes.back().begin}),
                                [&](RangeId range) { return phase_of(range) == Phase::kUpdate; });
   }
 
-  /// 0 where the steady steps do not agree.
+  /// Backward passes of nearly every steady step; 0 if the steps do not agree.
   std::int64_t usual_passes() const {
     std::map<std::int64_t, std::int64_t> steps_with;
     std::int64_t steady = 0;
@@ -112,7 +112,7 @@ class Finder {
     bool sums;
   };
 
-  /// All-reduces of gradients, and what else runs on their streams for the exchange, by launch.
+  /// All-reduces of gradients, and other ops of the exchange on their streams, by launch.
   void collect_launches() {
     std::map<DeviceOpId, std::int64_t> sums;
     std::set<StreamId> streams;
@@ -136,7 +136,7 @@ class Finder {
     std::ranges::sort(launches_, {}, [](const Launch& one) { return std::pair(one.at, one.op); });
   }
 
-  /// What a step launches between two times.
+  /// The launches in a window of host time.
   std::span<const Launch> launches_in(Interval window) const {
     const auto first = std::ranges::lower_bound(launches_, window.begin, {}, &Launch::at);
     const auto last = std::ranges::lower_bound(first, launches_.end(), window.end, {}, &Launch::at);
@@ -151,7 +151,7 @@ class Finder {
       for (const Launch& one : launches_in({passes[p].begin, end}))
         if (one.sums) bytes.push_back(one.bytes);
       if (p == 0) of_first = bytes;
-      // Behind the last there may be others: of a loss that is logged.
+      // More all-reduces may follow the last pass, for example of a logged loss.
       if (p + 1 == passes.size() && bytes.size() > of_first.size()) bytes.resize(of_first.size());
       if (bytes.empty() || bytes != of_first) return false;
     }
@@ -174,7 +174,7 @@ class Finder {
         const bool in_pass = its.begin < passes[p].end;
         any |= in_pass;
         if (in_pass) (last ? after_last_ : after_others_) += its.length();
-        // Of a model's buffers, before a forward pass whose backward pass exchanges.
+        // Broadcasts of a model's buffers precede a forward pass whose backward pass exchanges.
         const bool of_buffers = trace_.strings[trace_.ranges.name[range.value]].find("broadcast") !=
                                 std::string_view::npos;
         if (!last && (in_pass || of_buffers)) early.push_back(range);
@@ -191,7 +191,7 @@ class Finder {
   const std::set<DeviceOpId>& of_layers_;
   const DevicePartition& partition_;
   std::vector<Launch> launches_;
-  DurationNs after_last_;  ///< passes, what a host thread waits for
+  DurationNs after_last_;  ///< host thread's communication in last passes
   DurationNs after_others_;
   EarlyExchanges result_;
 };

@@ -11,7 +11,7 @@
 namespace headway::analyzer {
 namespace {
 
-/// A message with less than this share of the largest one's bytes tells how many tokens will come.
+/// A message with less than this share of the largest one's bytes carries counts of tokens.
 constexpr double kCounts = 0.01;
 
 using Regions = std::map<std::int64_t, std::vector<ExpertRegion>>;
@@ -29,7 +29,7 @@ Regions regions_of(const RankSummary& rank) {
   return regions;
 }
 
-/// By row: waiting for others that nothing hid, in steady steps.
+/// By row: exposed waiting for other ranks in steady steps.
 std::vector<DurationNs> exposed_waits(const JobAnalysis& job, std::size_t rank) {
   const RankSummary& summary = job.ranks[rank];
   const auto& rows = summary.collectives.rows;
@@ -49,7 +49,7 @@ double mean_of(const std::vector<double>& of_ranks) {
          static_cast<double>(of_ranks.size());
 }
 
-/// Without what runs beside compute, and without the update.
+/// Compute time in ns of the steady step with this number; 0 if there is none.
 double compute_of(const RankSummary& rank, std::int64_t number) {
   for (const RankStep& step : main_device(rank)->steps)
     if (step.steady && step.number == number)
@@ -157,7 +157,7 @@ class Balance {
 
 std::map<std::int64_t, std::vector<ExpertRegion>> expert_regions(
     const Collectives& all, std::span<const std::uint32_t> rows) {
-  // By communicator, step.
+  // By communicator and step.
   std::map<std::uint32_t, std::map<std::int64_t, std::vector<std::uint32_t>>> found;
   std::int64_t largest = 0;
   for (std::uint32_t i : rows) {

@@ -10,14 +10,16 @@
 namespace headway::analyzer {
 namespace {
 
-// Two machines differ by a factor of two: 0.65 and 1.3 ms for a batch of three tensors that is ready. This is half way between.
+// Measured on two machines: 0.65 and 1.3 ms for a ready batch of three tensors. The constants lie
+// half way between.
 constexpr double kHandOverNs = 300e3;
 constexpr double kHandOverBusyNs = 1200e3;
 constexpr double kTensorNs = 200e3;
 constexpr double kTensorBusyNs = 450e3;
 constexpr DurationNs kBeside{450'000};
 
-/// How likely all processors are busy at once in a step that is so much shorter; 0 where the machine was not sampled.
+/// Probability that all processors are busy at once in a step of the share `shorter` of its time; 0
+/// if the machine was not sampled.
 double all_busy(const RuleContext& context, double shorter) {
   const auto used = counters::steady(context, counters::kMachineCpu);
   const double busy = used ? std::clamp(used->mean / 100 / std::max(shorter, 0.01), 0.0, 1.0) : 0.0;

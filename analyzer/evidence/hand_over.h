@@ -8,24 +8,28 @@
 
 namespace headway::analyzer {
 
-/// What a batch from a worker process costs the thread that takes it in PyTorch, 0 elsewhere: a wake-up and a message,
-/// and for each tensor a connection that its memory is mapped through. `busy`: how far processors are always wanted, 0 to 1.
-/// Measured with batches that were ready (docs/design/0053-what-fresh-seeds-showed.md).
+/// Time that a thread needs to take a batch from a worker process in PyTorch; 0 elsewhere. It
+/// includes a wake-up, a message, and for each tensor a connection to map its memory. `busy`: the
+/// result of processors_wanted(). Measured with batches that were ready
+/// (docs/design/0053-what-fresh-seeds-showed.md).
 DurationNs hand_over(const RuleContext& context, double busy);
 
-/// The same on idle processors, of a batch that is there when it is asked for. None outside of PyTorch.
+/// The same for a batch that is ready when requested, on idle processors. None outside of PyTorch.
 std::optional<DurationNs> ready_hand_over(const trace::Trace& trace, const ProgramFacts& program);
 
-/// How far all processors are always wanted, 0 to 1, so that who is woken waits for one.
+/// Share of time, 0 to 1, in which all processors are busy, so that a woken thread has to wait for
+/// one.
 double processors_wanted(const RuleContext& context);
-/// The same in a step that takes `shorter`, a share of the recorded one: threads do the same work in it, so processors are busier.
+/// The same if a step takes only the share `shorter` of its recorded time. Threads do the same work
+/// in less time, so processors are busier.
 double processors_wanted(const RuleContext& context, double shorter);
 
-/// Where threads are woken slowly, as in virtual machines, it takes so many times as long.
+/// Factor on the hand-over where waking a thread is slow, as in virtual machines.
 constexpr double kSlowWaking = 3;
 
-/// By how much steps that take a batch from a worker compute longer on the processor: the loader's threads want the
-/// interpreter, and pages of the batch are touched and given back there. 0 outside of PyTorch and with a device.
+/// Extra compute time on the processor in a step that takes a batch from a worker: the loader's
+/// threads compete for the interpreter, and the step touches and frees the batch's pages. 0 outside
+/// of PyTorch and with a device.
 DurationNs beside_hand_over(const RuleContext& context);
 
 }  // namespace headway::analyzer

@@ -165,7 +165,8 @@ HostPauses find_host_pauses(const RuleContext& context) {
 }
 
 bool has_pause_each_step(const RuleContext& context, const HostPauses& of) {
-  // A device idles in this time; a thread without a device also computes.
+  // A device idles in this time. A thread without a device also computes in it, so its limit is
+  // higher.
   constexpr double kOfThread = 0.2;
   return of.partition && ratio(of.usual, context.step) >=
                              (of.partition->device.valid() ? kFindingShare : kOfThread);

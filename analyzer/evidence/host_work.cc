@@ -16,17 +16,17 @@ using namespace trace;
 
 constexpr double kMost = 0.5;
 
-/// Frames by name and parent frame, with the time that they fill.
+/// A frame of the merged stacks (one name under one parent frame) with the time that it fills.
 struct Frame {
   std::size_t parent = 0;
   StringId name;
   DurationNs time;
   RangeId longest;
-  bool tells = false;  ///< launches nothing, and is no step or phase
+  bool tells = false;  ///< an instance launches nothing and is no step or phase
   int depth = 0;
 };
 
-/// What holds for the whole step says nothing of the time in it.
+/// A step or a phase: its name does not tell what the thread did in it.
 bool is_part_of_step(const Trace& trace, RangeId range) {
   const trace::RangeInfo* info = trace.info(range);
   return info && (info->kind == RangeKind::kStep || info->kind == RangeKind::kPhase);
@@ -63,7 +63,7 @@ HostWork dominant_work(const RuleContext& context, ThreadId thread,
   for (RangeId id : rows) {
     const Interval range = ranges.interval(id);
     if (ranges.is(id, Ranges::kMark) || ranges.is(id, Ranges::kStartEnd)) continue;
-    // Steps may be numbered in their names: what they call is the same in each.
+    // Names of steps may contain numbers. Skipping the steps merges the equal calls below them.
     if (steps.contains(id)) continue;
     while (interval != intervals.end() && interval->end <= range.begin) ++interval;
     if (interval == intervals.end()) break;

@@ -15,7 +15,7 @@ struct IdleOverlap {
   std::vector<Interval> pieces;             ///< the longest first
   double share() const { return ratio(per_step, step); }
 };
-/// On the device where it is most. `intervals` in any order, may overlap.
+/// For the device with the largest share. `intervals`: in any order; they may overlap.
 IdleOverlap idle_during(const RuleContext& context, std::vector<Interval> intervals);
 
 }  // namespace headway::analyzer

@@ -88,7 +88,7 @@ std::string describe(const KernelWork& work) {
   } else if (work.matrix().ns > 0) {
     text += fmt::format("; {} of its matrix work runs on tensor cores",
                         format_percent(ratio(work.matrix_tensor, work.matrix())));
-    // What is not recognised is neither: it has its own share.
+    // Kernels of unknown units get a share of their own.
     const double unsaid = ratio(work.matrix_unsaid, work.matrix());
     if (unsaid >= kWorthNaming) text += fmt::format(", unknown for {}", format_percent(unsaid));
   }

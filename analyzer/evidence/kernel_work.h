@@ -10,16 +10,17 @@
 
 namespace headway::analyzer {
 
-/// What the kernels of one device do per steady step. Kernels that overlap count each.
+/// What the kernels of one device do per steady step. Each of several overlapping kernels counts in
+/// full.
 struct KernelWork {
   trace::DeviceId device;
   std::array<DurationNs, kKernelFamilies> time{};  ///< by family
   std::array<double, kKernelFamilies> kernels{};   ///< by family
   DurationNs matrix_tensor;        ///< GEMM, convolution, attention, recurrent: on tensor cores
   DurationNs matrix_general;       ///< on general cores
-  DurationNs matrix_unsaid;        ///< the name does not say
-  double flops = 0;                ///< of those kernels that say theirs
-  DurationNs flops_time;           ///< their time
+  DurationNs matrix_unsaid;        ///< the kernel's name does not say which
+  double flops = 0;                ///< of the kernels with known flops
+  DurationNs flops_time;           ///< time of these kernels
   std::uint16_t architecture = 0;  ///< the highest that a kernel's name asks for; 0 unknown
 
   DurationNs of(KernelFamily family) const { return time[static_cast<std::size_t>(family)]; }

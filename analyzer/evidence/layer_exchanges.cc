@@ -12,7 +12,7 @@ namespace {
 
 using namespace trace;
 
-/// Of the steady steps.
+/// Least share of the steady steps that have a message in the forward pass.
 constexpr double kMost = 0.5;
 
 bool sums(std::string_view kind) {
@@ -21,7 +21,7 @@ bool sums(std::string_view kind) {
 
 using Message = std::pair<std::string, std::int64_t>;
 
-/// Sums of one step's forward pass, in the order of time.
+/// Finds the sums of one step's forward pass. Ops are added in order of time.
 class ForwardSums {
  public:
   void add(const Message& message, TimeNs end) {
@@ -32,7 +32,7 @@ class ForwardSums {
     if (phase != Phase::kForward && !inference) return waiting_.clear();
     computed_ = true;
     for (const auto& [message, end] : waiting_)
-      if (end <= begin) found_.insert(message);  // else compute did not need it
+      if (end <= begin) found_.insert(message);  // else compute did not wait for it
     waiting_.clear();
   }
   const std::set<Message>& found() const { return found_; }

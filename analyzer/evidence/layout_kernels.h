@@ -8,8 +8,9 @@
 
 namespace headway::analyzer {
 
-/// Whether kernel `i` of a stream changes the layout of images for convolutions, in a run that has any: a transform of
-/// a library, which makes them for its convolutions only, or a copy of the framework, which copies anywhere, beside one.
+/// True if kernel `ops[i]` of a stream changes the layout of images for convolutions, in a run that
+/// has convolutions. It is either a library's transform, which only convolutions need, or a
+/// framework's copy next to a convolution (elsewhere, copies have other reasons).
 bool changes_image_layout(const KernelNames& kernels, std::span<const trace::DeviceOpId> ops,
                           std::size_t i);
 

@@ -50,7 +50,8 @@ const Link* link_of(std::string_view device_name) {
 
 HostLink host_link_of(std::string_view device_name) {
   const GpuModel* model = find_gpu(device_name);
-  // Reached by large pinned copies: 12 of 16 GB/s by many recordings of PCIe 3.0; 54.7 of 64 GB/s by an H100 (docs/performance.md).
+  // Rates of large pinned copies: 12 of 16 GB/s in many recordings of PCIe 3.0; 54.7 of 64 GB/s on
+  // an H100 (docs/performance.md).
   switch (model ? model->pcie_generation : 3) {
     case 5:
       return {"PCIe 5.0 x16", 54e9};

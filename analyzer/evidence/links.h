@@ -19,12 +19,13 @@ struct Link {
 const Link* link_of(std::string_view device_name);
 std::span<const Link> links();
 
-/// The way between a device and its host, by the device's name: a full PCIe slot of the newest generation that it takes.
+/// The link between a device and its host, by the device's name: a full PCIe slot of the newest
+/// generation that the device supports.
 struct HostLink {
   std::string_view label;  ///< "PCIe 5.0 x16"
-  double bytes_per_s;      ///< that large pinned copies reach, each way
+  double bytes_per_s;      ///< rate of large pinned copies, in each direction
 };
-/// Of devices that common/gpu_models.h does not know: PCIe 3.0.
+/// For devices that common/gpu_models.h does not know: PCIe 3.0.
 HostLink host_link_of(std::string_view device_name);
 
 }  // namespace headway::analyzer

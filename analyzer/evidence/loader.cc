@@ -21,7 +21,8 @@ using trace::RangeKind;
 constexpr std::int64_t kLargeRead = 65'536;
 /// bytes/s that a hard disk and a gigabit network both reach.
 constexpr double kAssumedRate = 100e6;
-/// What of a read of unknown size takes a processor: between none and the half from which on PyTorch's hook calls it decoding.
+/// Share of a read of unknown size that uses a processor: the middle between 0 and one half, above
+/// which PyTorch's hook calls it decoding.
 constexpr double kCopiesOfReads = 0.25;
 
 bool is_stage(RangeKind kind) {
@@ -37,7 +38,8 @@ std::int64_t files_opened(const trace::Trace& trace, TimeNs since) {
   return opened;
 }
 
-/// Bytes count by the file: how many calls a library makes for each is its own affair.
+/// Adds calls on files to `reads`. Files are counted instead of calls, because libraries differ in
+/// the number of calls per file.
 void add_calls_on_files(const trace::Trace& trace, TimeNs since, Reads& reads) {
   std::int64_t opened = 0;
   for_each_call_on_file(trace, since, [&](const FileCalls& one) {
@@ -52,7 +54,7 @@ void add_calls_on_files(const trace::Trace& trace, TimeNs since, Reads& reads) {
           std::max(reads.large_read_rate, static_cast<double>(one.bytes) / one.busy.seconds());
   });
   if (reads.bytes == 0) return;
-  reads.count = std::max<std::int64_t>(opened, 1);  // opened before the recording began
+  reads.count = std::max<std::int64_t>(opened, 1);  // 0: opened before the recording began
   reads.files = true;
 }
 
@@ -122,7 +124,7 @@ Reads sum_reads(const trace::Trace& trace, TimeNs since) {
 }
 
 bool samples_are_numbers(const trace::Trace& trace) {
-  /// The fastest decoders of pictures take 0.2 to 0.4 GB/s of what is compressed, on one processor.
+  /// The fastest picture decoders read 0.2 to 0.4 GB/s of compressed data on one processor.
   constexpr double kLeastNsPerByte = 1.5;
   const StageTime decoding = time_of_stage(trace, RangeKind::kDecode);
   const auto read = static_cast<double>(sum_reads(trace).bytes);
@@ -187,7 +189,7 @@ LoaderWork loader_work(const RuleContext& context) {
 }
 
 std::size_t most_at_once(std::span<const Interval> lives) {
-  std::vector<std::pair<TimeNs, int>> changes;  // at one moment those that end come first
+  std::vector<std::pair<TimeNs, int>> changes;  // at equal times, ends sort before begins
   for (const Interval& life : lives) {
     changes.emplace_back(life.begin, 1);
     changes.emplace_back(life.end, -1);
@@ -201,7 +203,7 @@ std::size_t most_at_once(std::span<const Interval> lives) {
 
 namespace {
 
-/// What the text begins with; 0 where that is no number.
+/// The number at the start of the text; 0 if there is none.
 std::int64_t number(std::string_view text) {
   std::int64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -246,7 +248,8 @@ std::optional<bool> samples_are_random(const trace::Trace& trace) {
 }
 
 bool reads_come_from_memory(const trace::Trace& trace, TimeNs since) {
-  // Flash answers in some 70 us; a processor opens a file of the page cache in 5 to 15, and there may be none free.
+  // Flash answers in about 70 us. Opening a file in the page cache takes 5 to 15 us of a processor,
+  // and the call may have to wait for a free one.
   constexpr DurationNs kFromMemory{25'000};
   constexpr double kFastest = 0.1;
   std::vector<double> each;
@@ -292,7 +295,7 @@ std::int64_t processor_count(const trace::Trace& trace) {
 
 namespace {
 
-/// How long a process of a loader was there in the window: while it made batches, or was sampled.
+/// How long a loader's process lived in the window: from its first to its last range or sample.
 DurationNs life_in(const trace::Trace& trace, trace::ProcessId process,
                    const trace::CounterSeries* series, Interval window) {
   std::optional<Interval> life;
@@ -322,7 +325,7 @@ std::optional<double> processors_taken(const trace::Trace& trace, const Steps& s
                                        std::set<trace::ProcessId> processes, Interval window) {
   for (const Step& step : steps.all)
     if (processes.contains(trace.threads[step.thread.value].process)) return std::nullopt;
-  // Workers that start with each epoch are many processes of which few are there at once.
+  // Workers that restart with each epoch are many processes, but few live at the same time.
   double taken = 0;
   DurationNs known;
   for (const trace::CounterSeries& series : trace.counters) {
@@ -332,7 +335,7 @@ std::optional<double> processors_taken(const trace::Trace& trace, const Steps& s
     known += life_in(trace, series.process, &series, window);
     processes.erase(series.process);
   }
-  // What was not sampled does as the others do, where it is the smaller part.
+  // Processes without samples count like the others, if their lifetime is the smaller part.
   DurationNs unknown;
   for (const trace::ProcessId process : processes)
     unknown += life_in(trace, process, nullptr, window);
@@ -342,8 +345,9 @@ std::optional<double> processors_taken(const trace::Trace& trace, const Steps& s
 
 namespace {
 
-/// Of a processor, while the training thread makes a batch: what its process took, less what the rest of the step takes at
-/// most, as far as it did not wait for a processor. Nothing where a device or other ranks may keep the rest waiting.
+/// Share of a processor that the training thread uses while it makes a batch: the use of its
+/// process, minus the most that the rest of the step can use when it does not wait for a processor.
+/// Nothing if the rest may also wait for a device or other ranks.
 std::optional<double> share_of_own_processor(const RuleContext& context) {
   const trace::Trace& trace = context.trace;
   if (trace.device_ops.size() > 0 || trainers_in(trace) > 1 || context.steps.all.empty())
@@ -371,8 +375,8 @@ std::optional<double> share_of_own_processor(const RuleContext& context) {
   return std::nullopt;
 }
 
-/// Of a processor, while a worker makes a batch: by the processor time of the processes that do nothing else. Nothing
-/// where that is not sampled.
+/// Share of a processor that a worker uses while it makes a batch, from the processor time of
+/// processes that do nothing else. Nothing if that is not sampled.
 std::optional<double> share_of_processor(const RuleContext& context) {
   const trace::Trace& trace = context.trace;
   const LoaderWork work = loader_work(context);
@@ -420,8 +424,9 @@ double share_of_making(const RuleContext& context) {
   return std::max(share, 1e-3);
 }
 
-/// Beside what keeps `processors` free. Workers that mostly wait take memory and a process each all the same, so no more than
-/// are usual for a GPU of a large machine, or a few for each processor where that is more.
+/// Number of workers that fit on `processors` free processors if each uses `share` of one. Workers
+/// that mostly wait still cost a process and memory each. So the number is limited to the usual one
+/// for a GPU of a large machine, or to a few per processor if that is more.
 double workers_on(double processors, double share) {
   constexpr double kMostPerProcessor = 4;
   constexpr double kUsualForGpu = 16;
@@ -438,7 +443,8 @@ std::int64_t workers_that_fit(const RuleContext& context) {
                         share_of_making(context)))));
 }
 
-/// What a training thread does in a steady step, but for waiting for batches; the device it may wait for all the while.
+/// Mean time of a steady step without the training thread's waits for batches. Waits for the device
+/// count as work.
 DurationNs work_of_training_thread(const RuleContext& context) {
   const trace::Ranges& ranges = context.trace.ranges;
   DurationNs work;
@@ -460,7 +466,7 @@ DurationNs work_of_training_thread(const RuleContext& context) {
 }
 
 WorkerRoom room_for_workers(const RuleContext& context, DurationNs step, DurationNs making) {
-  /// A worker that gets nine tenths of a processor is one.
+  /// A worker that gets nine tenths of its processor time still counts.
   constexpr double kNearlyOne = 0.1;
   const std::int64_t processors = processor_count(context.trace);
   if (processors <= 0) return {};

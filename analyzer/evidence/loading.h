@@ -7,13 +7,13 @@
 
 namespace headway::analyzer {
 
-/// Stretches in which device code is loaded or compiled: what the profiler calls module loading, calls that do so, and ranges of
-/// just-in-time compilers. May overlap.
+/// Intervals in which device code is loaded or compiled: the profiler's module loading, calls that
+/// load or compile, and ranges of just-in-time compilers. They may overlap.
 struct Loading {
   std::vector<Interval> intervals;
-  std::vector<EventRef> events;  ///< beside `intervals`; none for overheads
+  std::vector<EventRef> events;  ///< parallel to `intervals`; none for overheads
   std::vector<trace::ThreadId>
-      threads;  ///< beside `intervals`; none where the recording does not say
+      threads;  ///< parallel to `intervals`; none if the recording does not name the thread
 };
 Loading find_loading(const trace::Trace& trace);
 

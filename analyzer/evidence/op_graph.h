@@ -29,7 +29,7 @@ bool is_memory_bound_type(std::string_view op_type);
 
 /// The positive numbers in a shape, in order: "4x32x32x3", "[[4, 3], []]".
 std::vector<std::int64_t> extents_in(std::string_view shape);
-/// Their product, 0 without any; of a shape that no tensor has, the largest number there is.
+/// The product of these numbers; 0 if there are none; the largest int64 if it would overflow.
 std::int64_t elements_in(std::string_view shape);
 
 }  // namespace headway::analyzer

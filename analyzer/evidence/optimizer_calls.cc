@@ -9,8 +9,9 @@
 namespace headway::analyzer {
 namespace {
 
-/// What an implementation takes, measured with PyTorch 2.15 on one thread of a virtual EPYC, 10 to 100 tensors of 64 to
-/// 131,072 elements: so much a tensor, and so much an element. Machines differ in both alike, so that the ratio holds.
+/// Time of an implementation per tensor and per element. Measured with PyTorch 2.15 on one thread
+/// of a virtual EPYC, with 10 to 100 tensors of 64 to 131,072 elements. Another machine scales both
+/// alike, so only ratios are used.
 struct Cost {
   double tensor_ns;
   double element_ns;
@@ -30,10 +31,10 @@ constexpr std::array kKnown = {
     Implementations{"Adam", {24'500, 1.40}, {16'000, 1.30}, {4'200, 0.55}},
     Implementations{"Adagrad", {14'000, 0.80}, {9'000, 0.75}, {3'000, 0.40}},
 };
-/// How far the ratio may be off: caches, and tensors of very different sizes.
+/// Range of the true ratio relative to the estimate: caches and very different tensor sizes matter.
 constexpr double kLeast = 0.6;
 constexpr double kMost = 1.5;
-/// The fused implementations for processors came with this version.
+/// The first PyTorch version with fused implementations for CPUs.
 constexpr std::array kSince = {2, 4};
 
 std::string_view value_of(std::string_view text, std::string_view key) {

@@ -16,9 +16,10 @@
 namespace headway::analyzer {
 namespace {
 
-/// What takes less of the grown class does not stand for it.
+/// Least share of the grown class's time that a function must take to name the work.
 constexpr double kNames = 0.5;
-/// Nearly all of the one, and few of the other.
+/// The profiler must run in this share of the outliers, and in less than the rest of the usual
+/// steps.
 constexpr double kMost = 2.0 / 3;
 
 std::vector<Interval> intervals_of(const DevicePartition& partition,
@@ -92,7 +93,7 @@ std::vector<Advice> for_input(const RuleContext& context) {
 
 std::vector<Advice> for_communication(const RuleContext& context) {
   constexpr const char* kText = "Check the network and the rank that arrives last in these steps.";
-  // Without a device, gloo or MPI transfer.
+  // Without a device, gloo or MPI carries the messages, so NCCL's settings do not apply.
   if (context.trace.device_ops.size() == 0)
     return {{"PyTorch", kText,
              "torch.distributed.monitored_barrier() names the late rank; "
@@ -102,7 +103,7 @@ std::vector<Advice> for_communication(const RuleContext& context) {
           {"TensorFlow/JAX", kText, "NCCL_DEBUG=INFO", ""}};
 }
 
-/// What is Python's, whatever trains.
+/// The same advice for each Python framework.
 std::vector<Advice> for_all(std::string_view text, std::string knob) {
   std::vector<Advice> list;
   for (const char* framework : {"PyTorch", "TensorFlow/JAX"})

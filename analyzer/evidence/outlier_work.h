@@ -10,15 +10,15 @@
 
 namespace headway::analyzer {
 
-/// What ran in steps that take far more than the others.
+/// What ran in steps that take far longer than the others.
 struct OutlierWork {
-  TimeClass grown = TimeClass::kUnknown;  ///< the class that takes more in them
+  TimeClass grown = TimeClass::kUnknown;  ///< the class that takes more time in them
   BetweenCause between = BetweenCause::kOther;
   std::string name;  ///< "redraw (train.py:8)" or a range's name; empty: nothing names it
-  double share = 0;  ///< of the grown class in these steps that it takes
-  std::string from;  ///< who calls it; empty: unknown, or a range
+  double share = 0;  ///< share of the grown class's time in these steps that `name` takes
+  std::string from;  ///< the caller of `name`; empty if unknown or if `name` is a range
   bool profiler =
-      false;  ///< the program's own profiler runs in most of them, and not in the others
+      false;  ///< the program's own profiler runs in most of them, but in few of the others
 };
 OutlierWork outlier_work(const RuleContext& context, const DevicePartition& partition,
                          std::span<const DeviceStep* const> outliers,
@@ -27,7 +27,8 @@ OutlierWork outlier_work(const RuleContext& context, const DevicePartition& part
 /// " 97 % of that time in 'redraw (train.py:8)', from 'main (train.py:30)'."; empty where nothing names it.
 std::string outlier_text(const OutlierWork& work);
 
-/// Only what this recording can contain: no collectives in a run without any, no prefetching without workers.
+/// Only advice that fits the recording: none on collectives without a device, none on more
+/// prefetching without workers.
 std::vector<Advice> advice_for_outliers(const RuleContext& context, const OutlierWork& work);
 
 }  // namespace headway::analyzer

@@ -12,7 +12,7 @@
 namespace headway::analyzer {
 namespace {
 
-/// "3-8 20- with_stack": spans of steps, the last one perhaps without an end, then options.
+/// "3-8 20- with_stack", parsed: spans of steps, of which the last may have no end, then options.
 struct Told {
   std::vector<std::pair<std::int64_t, std::int64_t>> spans;  ///< [first, end)
   std::string options;
@@ -30,7 +30,7 @@ bool add_span(std::string_view word, Told& told) {
 }
 
 Told told_by(const trace::Trace& trace) {
-  // Told again at each begin and end.
+  // The hook records the setting again at each begin and end; the last value counts.
   std::string_view text;
   for (const auto& [name, value] : trace.settings)
     if (name == "torch.profiler") text = value;

@@ -9,21 +9,21 @@
 
 namespace headway::analyzer {
 
-/// Steps in which the program ran a profiler of its own (torch.profiler), as the hook tells it.
+/// Steps in which the program ran a profiler of its own (torch.profiler), as the hook reports it.
 struct OwnProfiler {
-  std::string options;       ///< "with_stack, record_shapes"; empty: the default ones
-  std::int64_t steady = 0;   ///< steady steps with it
-  std::int64_t without = 0;  ///< and without
-  DurationNs median;         ///< of those with it
+  std::string options;       ///< "with_stack, record_shapes"; empty: the defaults
+  std::int64_t steady = 0;   ///< number of steady steps with the profiler
+  std::int64_t without = 0;  ///< number of steady steps without it
+  DurationNs median;         ///< median step with the profiler
   DurationNs median_without;
 
-  /// How many times as long a step takes with it; 0 where no steps can be compared.
+  /// Median step with the profiler / median step without it; 0 if there is none without it.
   double factor() const { return without ? ratio(median, median_without) : 0; }
 };
-/// All zero where none ran.
+/// All zero if no profiler ran.
 OwnProfiler own_profiler(const trace::Trace& trace, const Steps& steps);
 
-/// Whether it ran in the step of that number.
+/// True if the profiler ran in the step with this number.
 bool is_profiled(const trace::Trace& trace, std::int64_t step);
 
 }  // namespace headway::analyzer

@@ -7,8 +7,9 @@
 
 namespace headway::analyzer {
 
-/// Of the elements of the batches, the share that only pads shorter samples to the longest one of their batch, 0 to 1, as the
-/// program or the PyTorch hook says it (conventions::kPaddingSetting). Nothing where nobody says, or what is said is no share.
+/// Share of the batches' elements, 0 to 1, that only pad shorter samples to the longest one of
+/// their batch. The program or the PyTorch hook reports it (conventions::kPaddingSetting). Nothing
+/// if it is missing or not a valid share.
 std::optional<double> padding_of_batches(const trace::Trace& trace);
 
 }  // namespace headway::analyzer

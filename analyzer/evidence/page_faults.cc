@@ -9,11 +9,11 @@ namespace headway::analyzer {
 namespace {
 
 constexpr std::string_view kSetting = "page_faults";
-/// A fault between products takes longer than one of many in a row, which the hook measured: some 1.1 to 1.4 times
-/// (docs/design/0086-page-faults.md).
+/// The hook measures many faults in a row. A fault between matrix products takes 1.1 to 1.4 times
+/// as long (docs/design/0086-page-faults.md).
 constexpr double kAmongOtherWork = 1.25;
 
-/// The number behind `key` and "=" in words between spaces.
+/// The number after "`key`=" in a space-separated list; nothing if there is none.
 std::optional<double> value_of(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
@@ -33,7 +33,7 @@ std::optional<double> value_of(std::string_view text, std::string_view key) {
 }  // namespace
 
 std::optional<PageFaults> page_faults_of(const trace::Trace& trace, const trace::Process& process) {
-  std::optional<PageFaults> last;  // the program tells it again as it goes on
+  std::optional<PageFaults> last;  // the program repeats the setting; the last one counts
   for (const auto& [name, text] : trace.settings) {
     if (name != kSetting) continue;
     const std::optional<double> pid = value_of(text, "pid");

@@ -8,18 +8,18 @@
 
 namespace headway::analyzer {
 
-/// Memory that the training thread has the system give it in each step, page by page: what it freed in the step before went
-/// back. Counted by the PyTorch hook.
+/// Page faults of the training thread in each step: memory freed in the step before went back to
+/// the system, which now maps it again page by page. The PyTorch hook counts them.
 struct PageFaults {
-  double per_step = 0;  ///< mean over the last 256 steps, but for those after a fork
-  DurationNs time;      ///< of them in a step
+  double per_step = 0;  ///< mean over the last 256 steps, without those after a fork
+  DurationNs time;      ///< time of a step's page faults
   bool libc_returns =
-      false;  ///< the C library gives back what is freed, and could be told to keep it
+      false;  ///< the C library returns freed memory to the system, and a setting can prevent that
 };
-/// Of a process that trains; nullopt where nothing was counted.
+/// The page faults of a training process; nullopt if they were not counted.
 std::optional<PageFaults> page_faults_of(const trace::Trace& trace, const trace::Process& process);
 
-/// How far the time of one fault may be from `time`, as shares of it.
+/// Range of the true time, as multiples of `time`.
 inline constexpr double kLeastOfFaultTime = 0.7;
 inline constexpr double kMostOfFaultTime = 1.35;
 

@@ -14,9 +14,9 @@ namespace {
 
 using namespace trace;
 
-/// Of its own length: with less of it exposed an all-gather runs beside compute.
+/// An all-gather with a smaller exposed share of its length counts as overlapped with compute.
 constexpr double kExposed = 0.5;
-/// Parameters are gathered layer by layer.
+/// Least number of all-gathers, because parameters are gathered layer by layer.
 constexpr int kLayers = 2;
 
 enum class What : std::uint8_t { kCompute, kGather, kScatter, kOther };
@@ -30,7 +30,8 @@ struct Event {
   bool named = false;  ///< ranges around its launch say that it brings parameters
 };
 
-/// "FSDP::all_gather (layers.3)", "FullyShardedDataParallel._pre_forward", DeepSpeed's "PartitionedParameterCoordinator…".
+/// True if a range around the op's launch has a name such as "FSDP::all_gather (layers.3)",
+/// "FullyShardedDataParallel._pre_forward" or DeepSpeed's "PartitionedParameterCoordinator…".
 bool names_parameters(const RuleContext& context, DeviceOpId op) {
   RangeId range = context.attribution.range_of[op.value];
   for (; range.valid(); range = context.trace.ranges.parent[range.value]) {
@@ -117,7 +118,8 @@ class StepGathers {
                        [](const Event& event) { return event.what == What::kCompute; });
   }
 
-  /// All-gathers with compute before them, until the first reduce-scatter.
+  /// True if enough all-gathers with compute between them precede the first reduce-scatter; without
+  /// a reduce-scatter, true if ranges name them.
   bool brings_parameters(std::uint32_t communicator) const {
     int layers = 0;
     bool computed = false;
@@ -134,7 +136,8 @@ class StepGathers {
     return named;
   }
 
-  /// What lies between an all-gather and the one before it. Returns how long the link is busy after the compute there.
+  /// Looks at the events between an all-gather and the previous one. Returns how long other
+  /// communication keeps the link busy after the compute there.
   DurationNs look_back(std::size_t from, std::size_t at, LateGather& late) const {
     TimeNs covered = TimeNs::min();
     for (std::size_t i = from; i < at; ++i) {
@@ -171,7 +174,7 @@ class StepGathers {
     result.late.push_back(std::move(late));
   }
 
-  /// Time in which the device does nothing but communicate.
+  /// Time in which the device only communicates.
   DurationNs alone(Interval within) const {
     const auto first = device_.segments.begin() + step_.first_segment;
     const auto end = first + step_.segment_count;

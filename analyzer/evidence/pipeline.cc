@@ -13,14 +13,15 @@ namespace {
 
 using namespace trace;
 
-/// Steps at the ends of a recording may be cut: so far may counts be apart.
+/// Largest relative difference of equal message counts: steps at the ends of a recording may be
+/// cut.
 constexpr double kSameCount = 0.1;
 
 struct Messages {
   std::int64_t sent = 0;
   std::int64_t received = 0;
   TimeNs first_sent =
-      TimeNs::max();  ///< end of the first one in a step, from the step's first message on; least
+      TimeNs::max();  ///< earliest in any step, counted from the launch of the step's first message
   TimeNs first_received = TimeNs::max();
 };
 
@@ -28,7 +29,8 @@ DurationNs compute_of(const ClassTimes& times) {
   return times[TimeClass::kComputeTensor] + times[TimeClass::kComputeOther];
 }
 
-/// Of stretches in which only communication runs, by time, those in which some of it ends. `ends`: any order.
+/// Total length of those intervals of `alone` in which a communication ends. `alone`: times with
+/// communication alone, by time. `ends`: in any order.
 DurationNs waited(const std::vector<Interval>& alone, std::vector<TimeNs> ends) {
   std::ranges::sort(ends);
   DurationNs sum;
@@ -70,7 +72,8 @@ DurationNs idle_of(const RuleContext& context, const DevicePartition& device,
   return waited(alone, std::move(ends)) / std::max<std::int64_t>(1, device.steady_steps);
 }
 
-/// From the first stage on, as far as each is the neighbour of the one before.
+/// Orders the stages from the first one on by following neighbours. If that does not reach a last
+/// stage, all are kept in the given order.
 Pipeline chain(std::vector<PipelineStage> ranks) {
   Pipeline result;
   std::map<std::int32_t, const PipelineStage*> of_rank;
@@ -118,7 +121,7 @@ std::vector<PipelineStage> stages_of_job(const JobAnalysis& job) {
   return stages;
 }
 
-/// Of the ranks in one trace. Each has steps of its own, one after the other.
+/// The stages of the ranks in one trace. Each rank has consecutive steps of its own.
 std::vector<PipelineStage> stages_of_trace(const RuleContext& context) {
   const Trace& trace = context.trace;
   const Collectives all = collectives_of(trace, context.steps, context.attribution);

@@ -14,23 +14,24 @@ namespace headway::analyzer {
 struct PipelineStage {
   std::int32_t rank = 0;
   std::int32_t before =
-      -1;  ///< rank that its forward pass gets activations from; -1: it is the first stage
-  std::int32_t after = -1;   ///< rank that it sends them to; -1: it is the last one
-  double micro_batches = 0;  ///< per step: messages to, and from, one neighbour
-  DurationNs compute;        ///< but for the optimizer
-  /// Communication and waiting for it that no compute covers, in stretches in which some of it ends: what goes on after them
-  /// may have waited for it. (Between two kernels a message that nobody needs yet is all that runs, too.)
+      -1;  ///< rank from which its forward pass gets activations; -1: it is the first stage
+  std::int32_t after = -1;   ///< rank to which it sends activations; -1: it is the last stage
+  double micro_batches = 0;  ///< per step; equals the messages to (and from) one neighbour
+  DurationNs compute;        ///< without the optimizer
+  /// Exposed communication and waiting. Only stretches in which some communication ends count,
+  /// because the next op may have waited for it. (A message that is not needed yet is also exposed
+  /// in the gap between two kernels.)
   DurationNs idle;
 };
 
-/// Stages of a pipeline: ranks that send one neighbour activations and get as many gradients back.
+/// Stages of a pipeline: ranks that send activations to a neighbour and receive as many gradients
+/// from it.
 struct Pipeline {
-  std::vector<PipelineStage>
-      stages;          ///< from the first one on, as far as the ranks at hand show them
-  bool whole = false;  ///< all stages are known: a first one, a last one, and no gap
+  std::vector<PipelineStage> stages;  ///< in order if `whole`; else the stages found, in any order
+  bool whole = false;                 ///< all stages are known: a first one, a last one, and no gap
   double micro_batches = 0;
 
-  /// Of a step, what stages of equal cost are idle at least: (p - 1) / (m + p - 1).
+  /// Least idle share of a step if all p stages cost the same: (p - 1) / (m + p - 1).
   double least_bubble() const {
     const double others = static_cast<double>(stages.size()) - 1;
     return others / (micro_batches + others);
@@ -48,16 +49,19 @@ struct StepMessage {
   bool sent = false;
 };
 
-/// The neighbours of one rank, from its messages in `steps` steady steps, in the order of its host: those with which as many
-/// messages come as go. The one that messages go to first is behind it. A ring (of attention, of halos) sends to one and
-/// receives from the other.
+/// The stage of one rank, from its messages in `steps` steady steps, in the order of its host. A
+/// neighbour is a rank with as many messages sent as received; the one that gets a message before
+/// it sends one is the next stage. No stage for a ring (of attention, of halos), which sends to one
+/// rank and receives from another.
 PipelineStage stage_of_messages(const std::vector<StepMessage>& messages, std::int64_t steps,
                                 std::int32_t rank);
 
-/// Why its micro batches cannot be cut otherwise: there is none, or not all of it was recorded. Empty: they can.
+/// Why the number of micro batches cannot be changed: there is no pipeline, or stages are missing.
+/// Empty if it can.
 std::string_view why_not_whole(const Pipeline& pipeline);
 
-/// Of the job where all its ranks are known, else of the ranks in the trace. Without stages: there is none.
+/// The pipeline of the job if `context.job` is set, else of the ranks in the trace. No stages if
+/// there is none.
 Pipeline find_pipeline(const RuleContext& context);
 
 }  // namespace headway::analyzer

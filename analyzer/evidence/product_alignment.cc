@@ -13,7 +13,8 @@ using namespace trace;
 constexpr std::int64_t kGoodMultiple = 64;  ///< elements; 128 bytes of a half
 constexpr std::string_view kAlign = "align";
 
-/// Rows are contiguous: of a shape "4096x1020" the last extent decides where they begin.
+/// Adds the last extent of a shape: rows are contiguous, so in "4096x1020" it decides where they
+/// begin.
 void add_rows(std::string_view shape, std::vector<std::int64_t>& extents) {
   const std::vector<std::int64_t> all = extents_in(shape);
   if (all.size() > 1) extents.push_back(all.back());

@@ -12,10 +12,11 @@ namespace {
 
 using namespace trace;
 
-/// Four steps of a tile that is 32 deep: with less, filling the pipeline takes as long as the sum.
+/// Four steps of a tile of depth 32. With fewer, filling the pipeline takes as long as the sum
+/// itself.
 constexpr double kLeastTerms = 128;
 constexpr int kMostParts = 16;
-/// A partial result is written and read as a float.
+/// A partial result is written and read as a 4-byte float.
 constexpr double kBytesOfPartial = 8;
 
 bool is_digit(char c) {
@@ -63,7 +64,8 @@ double ProductGrids::depth_of(DeviceOpId op) {
   if (node.valid()) {
     const GraphOp& graph = trace_.graph_ops[node.value];
     const std::int64_t told = elements_in(graph.shape);
-    // An op of several products, as of a recurrent layer's time steps, has the results of all of them.
+    // The graph op stands for several products (such as a recurrent layer's time steps): its shape
+    // has the results of all of them.
     if (2 * most_flops_[attribution_.op_of[op.value].value] < graph.flops) return 0;
     const std::int64_t flops = graph.flops > 0 ? graph.flops : ops.flops[op.value];
     if (told > 0) return static_cast<double>(flops) / 2 / static_cast<double>(told);

@@ -17,9 +17,10 @@ using namespace trace;
 
 constexpr std::size_t kRow = 4;
 constexpr std::uint64_t kMade = 0xC0DE;
-/// Of the device's memory: fragments and peaks between samples need the rest.
+/// Usable share of the device's memory: fragments and peaks between samples need the rest.
 constexpr double kUsable = 0.9;
-/// With less in use there is room for activations whose size nothing tells: they seldom take more than the rest of a model.
+/// With a smaller share in use, there is room for activations of unknown size: they seldom take
+/// more than the rest of a model.
 constexpr double kHalfFull = 0.45;
 
 struct Kernels {
@@ -31,7 +32,7 @@ class StepRows {
  public:
   explicit StepRows(const RuleContext& context) : context_(context) {}
 
-  /// Which kernels of the backward pass have run in the forward pass.
+  /// The kernels of the backward pass that repeat kernels of the forward pass.
   std::vector<DeviceOpId> repeated(const Kernels& step) const {
     std::vector<DeviceOpId> result;
     if (step.forward.size() < kRow || step.backward.size() < kRow) return result;
@@ -72,7 +73,7 @@ class StepRows {
     return key;
   }
 
-  /// By a compiler.
+  /// True if a compiler generated the kernel.
   bool is_made(DeviceOpId op) const {
     return context_.kernels.of(op).family == KernelFamily::kFused;
   }
@@ -86,7 +87,7 @@ class StepRows {
   const RuleContext& context_;
 };
 
-/// Results of graph ops, each once: the ops of one step.
+/// Bytes of the results of the graph ops behind `ops`, each counted once. `ops`: of one step.
 std::int64_t result_bytes(const RuleContext& context, const std::vector<DeviceOpId>& ops) {
   std::set<OpId> distinct;
   for (DeviceOpId op : ops) distinct.insert(context.attribution.op_of[op.value]);
@@ -105,7 +106,7 @@ void judge_room(const RuleContext& context, const DevicePartition& device, Recom
   const bool known = result.bytes > 0;
   const bool room = known ? peak + static_cast<double>(result.bytes) <= kUsable * memory
                           : peak <= kHalfFull * memory;
-  // Between what is usable for certain and all there is, only a try tells.
+  // Between the usable share and the whole memory, only a test run can tell.
   const bool full = known && peak + static_cast<double>(result.bytes) > memory;
   result.room = room ? MemoryRoom::kYes : full ? MemoryRoom::kNo : MemoryRoom::kUnknown;
 }

@@ -50,7 +50,7 @@ std::int64_t for_each_round_trip(const RuleContext& context, const DevicePartiti
             ops.bytes[previous.value] >= kMoreThanScalars &&
             context.trace.calls.start[call.value] >= ops.end[previous.value]) {
           const Interval trip{ops.start[previous.value], ops.end[op.value]};
-          // The copy back is the next batch: input-bound has that time.
+          // Else the copy back is the next batch, and that time belongs to input-bound.
           if (input_in(device, trip, segment) * 2 <= trip.length()) visit(previous, op);
         }
       });

@@ -38,7 +38,7 @@ struct Rule {
   std::string_view title;
   std::string_view fires_on;  ///< one sentence for the reference page
   Finding (*check)(const Rule& rule, const RuleContext& context);
-  /// Judges all ranks of a job at once; what it says of one of them alone is then of no interest.
+  /// Judges all ranks of a job at once; its findings on single ranks are then ignored.
   bool whole_job = false;
   std::string_view why_no_fix = {};  ///< why no fix of it can be predicted; empty where one can
 };

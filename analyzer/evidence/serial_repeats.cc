@@ -19,7 +19,7 @@ struct Repeat {
   std::size_t end() const { return first + period * count; }
 };
 
-/// The repetition in `ops[from..)` that covers most kernels; count 0 when there is none.
+/// The repetition in `ops` that covers most kernels; count 0 if there is none.
 Repeat longest_repeat(const RuleContext& context, Ops ops) {
   Repeat best;
   const std::vector<trace::StringId>& name = context.trace.device_ops.name;
@@ -40,7 +40,7 @@ Repeat longest_repeat(const RuleContext& context, Ops ops) {
   return best;
 }
 
-/// What a plain loop over parameters or layers does not have in it.
+/// True if the period has work that a plain loop over parameters or layers does not have.
 bool has_data_dependent_work(const RuleContext& context, Ops period) {
   bool two_names = false;
   bool more_than_arithmetic = false;

@@ -15,9 +15,9 @@ struct SerialRepeat {
   std::size_t count = 0;                   ///< repetitions
 };
 
-/// Calls `visit` for each stretch of a steady step, outside the update and between matrix work, that repeats
-/// 3 to 64 kernels at least 8 times, with something besides arithmetic among them. Returns the number of
-/// steady steps.
+/// Calls `visit` for each stretch of a steady step that repeats 3 to 64 kernels at least 8 times.
+/// The kernels lie outside the update and contain no matrix work, and at least one does more than
+/// arithmetic (index, sort, reduction, copy, pooling). Returns the number of steady steps.
 std::int64_t for_each_serial_repeat(const RuleContext& context, const DevicePartition& device,
                                     const std::function<void(const SerialRepeat&)>& visit);
 

@@ -15,7 +15,8 @@
 namespace headway::analyzer {
 namespace {
 
-/// Where the recording has no convolutions to learn from how many times its forward pass a data gradient takes.
+/// Assumed time of a data gradient as a multiple of its forward pass, with fewer than kEnough
+/// convolutions to measure it.
 constexpr double kExpected = 1.5;
 constexpr std::size_t kEnough = 3;
 
@@ -34,7 +35,7 @@ struct Convolution {
   }
 };
 
-/// How many times their forward passes the other data gradients take.
+/// Median ratio of data gradient to forward pass over the convolutions that are not slow.
 double usual_ratio(const std::unordered_map<std::uint64_t, Convolution>& convolutions) {
   std::vector<double> ratios;
   for (const auto& [unused, one] : convolutions)
@@ -43,8 +44,8 @@ double usual_ratio(const std::unordered_map<std::uint64_t, Convolution>& convolu
   return ratios.size() < kEnough ? kExpected : median(ratios);
 }
 
-/// Autograd's number of a range: recorded, or in the name as PyTorch's emit_nvtx writes it; below 0
-/// when there is none.
+/// Autograd's sequence number of a range: recorded, or in the name as PyTorch's emit_nvtx writes
+/// it; negative if there is none.
 std::int64_t sequence_of(const trace::Trace& trace, trace::RangeId range) {
   const trace::RangeInfo* info = trace.info(range);
   if (info && info->sequence >= 0) return info->sequence;
@@ -58,8 +59,8 @@ std::int64_t sequence_of(const trace::Trace& trace, trace::RangeId range) {
   return value;
 }
 
-/// What a convolution's forward and backward kernels have in common: their graph op, or autograd's
-/// number; 0 when the trace does not link them.
+/// A key that a convolution's forward and backward kernels share: their graph op, or autograd's
+/// sequence number; 0 if the trace does not link them.
 std::uint64_t op_key(const RuleContext& context, trace::DeviceOpId op) {
   constexpr std::uint64_t kSequence = std::uint64_t{1} << 63;
   const trace::GraphOpId graph =

@@ -10,20 +10,20 @@
 namespace headway::analyzer {
 namespace {
 
-/// The fit looks at so many reads. The first ones tell most: readers that begin together show how the
-/// storage serves several before their pace has settled.
+/// The fit looks at this many reads at most. The first ones show most: readers that begin together
+/// show how the storage serves several at once, before they settle into a regular pace.
 constexpr std::size_t kMostFitted = 300;
-/// Rates between the highest that the recording allows and a ten-thousandth of it.
+/// Rates tried, from the highest that the recording allows down to a ten-thousandth of it.
 constexpr int kRatesTried = 25;
 constexpr double kRateStep = 0.6812920690579612;  // 10^(-1/6)
 constexpr int kOwnTimesTried = 24;
 constexpr int kRefinements = 20;
 constexpr int kMostPlaces = 8;
-/// Sharing must explain the reads so much better: log-likelihoods of Laplace errors, for which 8 is odds
-/// of 3000 to 1, and errors that are a tenth less.
+/// Sharing must explain the reads better by this much: a difference of 8 in the log-likelihood of
+/// Laplace errors (odds of 3000 to 1), and errors that are smaller by a tenth.
 constexpr double kLeastEvidence = 8;
 constexpr double kLeastImprovement = 0.9;
-/// Errors of so small a share of a read need no better model.
+/// With errors below this share of a read, no better model is needed.
 constexpr double kGoodEnough = 0.01;
 constexpr double kExact = 0.0005;
 constexpr double kGolden = 0.6180339887498949;
@@ -38,7 +38,8 @@ double work_of(const StorageRead& read, double ns_per_byte) {
   return ns_per_byte * static_cast<double>(read.bytes);
 }
 
-/// All open reads get on at 1/k of the rate; `served` is what each of them has got so far.
+/// Turn ends if k open reads each proceed at 1/k of the rate. `served`: the service that each read,
+/// open from the start, would have received so far.
 std::vector<double> equal_turns(std::span<const StorageRead> reads, double ns_per_byte) {
   using Open = std::pair<double, std::size_t>;
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
@@ -77,7 +78,7 @@ double error_of(std::span<const StorageRead> reads, const StorageFit& fit,
   return sum / static_cast<double>(reads.size());
 }
 
-/// The own time that explains the reads best at a given rate, where it is no part of the turn.
+/// The own time that explains the reads best at a given rate, if it is not part of the turn.
 StorageFit fit_own(std::span<const StorageRead> reads, double ns_per_byte, Sharing sharing) {
   StorageFit fit;
   fit.sharing = sharing;
@@ -89,11 +90,11 @@ StorageFit fit_own(std::span<const StorageRead> reads, double ns_per_byte, Shari
   std::ranges::sort(rest);
   StorageFit best = fit;
   best.error = INFINITY;
-  // Where the model holds, a read takes its own time at least, and the least of them just that.
+  // If the model holds, a read takes at least its own time, and an undisturbed read exactly that.
   for (int k = 0; k < kOwnTimesTried; ++k) {
     fit.own =
         std::max(0.0, rest[static_cast<std::size_t>(k) * (rest.size() - 1) / (kOwnTimesTried - 1)]);
-    // Only in a queue does it matter for the others whether a read was over before its turn.
+    // The own time changes the turns only in a queue, where a read may end before its turn.
     if (k == 0 || sharing == Sharing::kQueue) over = turn_ends(reads, fit);
     fit.error = error_of(reads, fit, over);
     if (fit.error < best.error) best = fit;
@@ -101,7 +102,7 @@ StorageFit fit_own(std::span<const StorageRead> reads, double ns_per_byte, Shari
   return best;
 }
 
-/// The least of `attempt` between `low` and `high`, beside what is known.
+/// Improves `best` by a golden-section search for the smallest error of `attempt` in [low, high].
 template <class Attempt>
 void refine(double low, double high, StorageFit& best, const Attempt& attempt) {
   for (int i = 0; i < kRefinements && high > low; ++i) {
@@ -127,7 +128,7 @@ StorageFit fit_rate(std::span<const StorageRead> reads, double most, Sharing sha
   return best;
 }
 
-/// How long a read holds one of so many places.
+/// The best fit with this many places: finds how long a read holds one.
 StorageFit best_at_places(std::span<const StorageRead> reads, int places) {
   double longest = 0;
   for (const StorageRead& read : reads) longest = std::max(longest, length_of(read));
@@ -144,7 +145,7 @@ StorageFit best_at_places(std::span<const StorageRead> reads, int places) {
   return best;
 }
 
-/// While the transfer serves, at least one read is open.
+/// Upper limit of the shared transfer's time per byte: at least one read is open while it serves.
 double most_ns_per_byte_of(std::span<const StorageRead> reads) {
   double open = 0;
   double bytes = 0;
@@ -164,14 +165,14 @@ int most_open(std::span<const StorageRead> reads) {
     changes.emplace_back(read.time.begin, 1);
     changes.emplace_back(read.time.end, -1);
   }
-  std::ranges::sort(changes);  // of one time, ends come first
+  std::ranges::sort(changes);  // at equal times, ends come first
   int now = 0;
   int most = 0;
   for (const auto& [time, change] : changes) most = std::max(most, now += change);
   return most;
 }
 
-/// Each reader for itself: a constant, or a time per byte besides.
+/// The best fit without sharing: a constant time per read, or a constant and a time per byte.
 StorageFit fit_alone(std::span<const StorageRead> reads) {
   double most = 0;
   for (const StorageRead& read : reads)
@@ -182,7 +183,7 @@ StorageFit fit_alone(std::span<const StorageRead> reads) {
 }
 
 bool is_far_better(const StorageFit& one, const StorageFit& than, std::size_t reads) {
-  // Errors below a nanosecond are those of rounding.
+  // Errors below a nanosecond come from rounding.
   const double left = std::max(one.error, 1.0) / std::max(than.error, 1.0);
   return left <= kLeastImprovement &&
          -static_cast<double>(reads) * std::log(left) >= kLeastEvidence;
@@ -210,7 +211,7 @@ std::vector<double> turn_ends(std::span<const StorageRead> reads, const StorageF
     if (fit.sharing == Sharing::kNone) place = begin;
     place = std::max(place, begin) + (places ? own : own - fit.own);
     over[i] = place - begin;
-    // Whoever comes next waits for the end that was recorded: what is off here is counted once.
+    // The next read waits for the recorded end, not the fitted one, so an error counts only once.
     if (places || (fit.sharing == Sharing::kQueue && over[i] > own))
       place = begin + length_of(reads[i]);
   }
@@ -262,7 +263,7 @@ StorageFit fit_storage(std::span<const StorageRead> reads, std::optional<double>
   if (reads.empty()) return {};
   reads = reads.first(std::min(reads.size(), kMostFitted));
   const StorageFit fit = fit_all(reads, most_ns_per_byte);
-  // Files that the page cache holds in the end: the storage is that of the second half.
+  // If the page cache filled up during the recording, the second half shows the storage.
   const auto first = reads.first(reads.size() / 2);
   const auto second = reads.subspan(reads.size() / 2);
   constexpr double kChanged = 1.5;
@@ -270,7 +271,8 @@ StorageFit fit_storage(std::span<const StorageRead> reads, std::optional<double>
   const double change = median_length(first) / std::max(1.0, median_length(second));
   if (change <= kChanged && change >= 1 / kChanged) return fit;
   const StorageFit later = fit_all(second, most_ns_per_byte);
-  // Readers that queued up while the first batches were made show the same storage where it explains the later reads as well.
+  // Only the first reads may show sharing, because readers queue up while the first batches are
+  // made. Their fit is kept if it explains the later reads as well.
   StorageFit same = fit;
   same.error = error_of(second, fit, turn_ends(second, fit));
   const bool shows_more = fit.sharing != Sharing::kNone && later.sharing == Sharing::kNone;

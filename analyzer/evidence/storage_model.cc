@@ -23,7 +23,7 @@ double ns_of(DurationNs time) {
   return static_cast<double>(time.ns);
 }
 
-/// True where no two of them were under way at once: then none waited for another.
+/// True if no two calls overlap: then none waited for another.
 bool one_at_a_time(std::vector<Interval> calls) {
   std::ranges::sort(calls, {}, &Interval::begin);
   return std::ranges::adjacent_find(calls, [](const Interval& one, const Interval& next) {
@@ -31,7 +31,8 @@ bool one_at_a_time(std::vector<Interval> calls) {
          }) == calls.end();
 }
 
-/// What a call takes that waits for nobody: a low quantile; of one reader at a time the mean, since nobody is there to wait for.
+/// Time of a call that does not wait for other readers: a low quantile. If calls never overlap
+/// (`alone`), the mean, because none of them waited.
 std::optional<double> undisturbed(std::vector<double> values, bool alone) {
   constexpr std::size_t kOneIn = 20;
   if (values.empty()) return std::nullopt;
@@ -42,13 +43,14 @@ std::optional<double> undisturbed(std::vector<double> values, bool alone) {
   return values[static_cast<std::size_t>(at)];
 }
 
-/// What the calls on files take by themselves.
+/// Times of calls on files without waits for other readers.
 struct ByCalls {
-  std::optional<double> request;      ///< an open, ns
-  std::optional<double> ns_per_byte;  ///< of reads beyond opens: a request costs a read as much
+  std::optional<double> request;      ///< time of an open, ns
+  std::optional<double> ns_per_byte;  ///< of reads, minus the time of an open for each request
 };
 
-/// A read that a range shows has an open and the reads of a file in it.
+/// Mean number of calls on files per read: a read that a range shows contains an open and the reads
+/// of a file.
 double requests_in_read(const trace::Trace& trace, TimeNs since,
                         const std::set<trace::ThreadId>& threads, std::size_t reads) {
   std::int64_t requests = 0;
@@ -85,7 +87,7 @@ TimeNs end_of(const FileCalls& one) {
   return one.time.begin + one.busy;
 }
 
-/// Of some threads, or of all; by their ends.
+/// Rows of one call each, by `threads` (empty: all threads), in order of their ends.
 CallsOnFiles single_calls(const trace::Trace& trace, TimeNs since,
                           const std::set<trace::ThreadId>& threads) {
   CallsOnFiles calls;
@@ -96,8 +98,9 @@ CallsOnFiles single_calls(const trace::Trace& trace, TimeNs since,
   return calls;
 }
 
-/// Where so many reads are served at once and readers always wait for a place, no call is undisturbed. What an open takes from the
-/// end of another reader's read on, for which it waited; of one place, of a read likewise.
+/// Times of calls if `places` reads are served at once and readers always wait for a place, so that
+/// no call is undisturbed. The service of an open (with one place, also of a read) begins when
+/// another reader's read ends, for which it waited.
 ByCalls by_calls_at_places(const CallsOnFiles& calls, int places) {
   std::vector<double> opens;
   std::vector<std::pair<double, std::int64_t>> reads;  // ns, bytes
@@ -127,8 +130,9 @@ ByCalls by_calls_at_places(const CallsOnFiles& calls, int places) {
   return result;
 }
 
-/// Several readers whose reads take most of the time and never overlap, because opens wait for the read before: there is one place.
-/// Without that waiting they may only come evenly.
+/// True if several readers take turns at one place: their reads take most of the time and never
+/// overlap, and opens wait for the read before. Without that waiting, reads could miss each other
+/// only because they come at even intervals.
 bool reads_take_turns(const CallsOnFiles& calls, const ByCalls& at_one_place) {
   constexpr std::size_t kLeastReads = 20;
   constexpr double kMostOverlap = 0.01;  // of the reads' time
@@ -162,14 +166,14 @@ std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace, TimeNs sinc
     if (!threads.empty() && !threads.contains(thread)) return;
     if (time.length().ns > 0) reads.push_back({thread, time, bytes, {}, {}, {}, false});
   });
-  // Of reads that began together, the storage served the one first that ended first.
+  // If reads began together, the storage first served the one that ended first.
   std::ranges::stable_sort(
       reads, {}, [](const StorageRead& read) { return std::pair(read.time.begin, read.time.end); });
   return reads;
 }
 
-/// Splits each read as the fit has it. `own_ns_per_byte`: what a byte takes a reader that others do not disturb; a
-/// connection of its own may be slower than the storage that it shares.
+/// Splits each read into its parts according to the fit. `own_ns_per_byte`: time of a byte for an
+/// undisturbed reader, whose own connection may be slower than the shared storage.
 void share_out(StorageModel& model, const StorageFit& fit, double ns_per_byte,
                double own_ns_per_byte) {
   const std::vector<double> over = turn_ends(model.reads, fit);
@@ -183,8 +187,8 @@ void share_out(StorageModel& model, const StorageFit& fit, double ns_per_byte,
     const auto bytes = static_cast<double>(read.bytes);
     const double own = fit.own + fit.ns_per_byte * bytes;
     read.queued = fit.sharing != Sharing::kNone && over[i] > own * (1 + 1e-9);
-    // A read that waited for a place took the rest itself; of one that waited for its transfer only the
-    // transfer shows.
+    // A read that waited for a place used the rest of its time itself. For a read that waited for
+    // the shared transfer, its own part is taken from the fit.
     const double by_itself = places ? ns_of(time) - (over[i] - own) : own;
     const DurationNs undisturbed =
         read.queued ? std::clamp(DurationNs{std::llround(by_itself)}, DurationNs{0}, time) : time;
@@ -192,7 +196,7 @@ void share_out(StorageModel& model, const StorageFit& fit, double ns_per_byte,
     (places ? read.held : read.alone) = undisturbed - read.transfer;
     model.total += time;
     turns += ns_of(read.held + read.transfer) / model.places;
-    // What waits for others waits for their transfers, or for all that they do.
+    // A waiting read waits for the others' transfers or, with places, for their whole service.
     const double by_others = ns_of(time - undisturbed);
     const double transfers = places ? ratio(read.transfer, undisturbed) : 1;
     const double moving =
@@ -224,8 +228,9 @@ void apply(const StorageFit& fit, const std::optional<double>& by_calls, double 
   share_out(model, fit, ns_per_byte, std::max(ns_per_byte, by_calls.value_or(0)));
 }
 
-/// All reads were served in the time that they took together: where a fit to some of them needs more, the others met no such
-/// limit (a page cache that had them by then).
+/// True if the model's turns take longer than the time in which all reads were served. The fit
+/// looks at only some reads; then the others did not meet its limit (for example, a page cache held
+/// them).
 bool is_refuted(const StorageModel& model) {
   constexpr double kMuchMore = 1.25;
   TimeNs end = model.reads.front().time.end;
@@ -271,7 +276,8 @@ StorageModel storage_model(const trace::Trace& trace, TimeNs since,
 }
 
 std::optional<StorageModel::OfRequests> StorageModel::of_requests() const {
-  /// A request costs the slowest disk a seek and half a turn, and reaches a distant storage in less than that many.
+  /// Most time of a request: a seek and half a turn of the slowest disk (held), or a round trip to
+  /// a distant storage (alone).
   constexpr double kMostHeldNs = 20e6;
   constexpr double kMostAloneNs = 150e6;
   double service = 0;
@@ -289,7 +295,8 @@ std::optional<StorageModel::OfRequests> StorageModel::of_requests() const {
   if (service <= 0) return std::nullopt;
   service /= static_cast<double>(sized);
   const double most = std::min(1.0, (limited() ? kMostHeldNs : kMostAloneNs) / service);
-  // At a place all requests of a read take its time; beside a transfer that readers share one is in it, as far as is known.
+  // With places, all requests of a read take service time. With a shared transfer, one request per
+  // read is assumed.
   const double requests = held ? requests_in_read : 1;
   const double likely = request ? requests * ns_of(*request) / service : most / 2;
   return OfRequests{std::min(likely, most), most};
@@ -305,7 +312,7 @@ double StorageModel::load(Interval window) const {
   const auto served = [](const StorageRead& read) {
     return Interval{read.time.end - (read.held + read.transfer), read.time.end};
   };
-  // Reads that began before the first of them are not known, and once the last batch is read, steps go on without the storage.
+  // Earlier reads are not known, and after the last batch is read, steps go on without the storage.
   Interval known{TimeNs::max(), TimeNs::min()};
   for (const StorageRead& read : reads)
     known = {std::min(known.begin, served(read).begin), std::max(known.end, read.time.end)};

@@ -14,7 +14,7 @@ using Ops = std::span<const trace::DeviceOpId>;
 
 constexpr std::size_t kLongestChain = 8;
 
-/// Up to eight families in one number: kinds of chains.
+/// A kind of chain: its families, at most eight, packed into one number.
 using Kind = std::uint64_t;
 
 std::string text_of(Kind kind) {

@@ -9,9 +9,9 @@
 /// Chains of memory-bound kernels, found by stream order for traces without an op graph.
 namespace headway::analyzer {
 
-/// Per counted step. A chain is a run of memory-bound kernels on one stream and in one phase: at most
-/// eight, with at most one reduction (norms, sums, softmax), the limit of one fused kernel. Update
-/// kernels are excluded.
+/// Figures per counted step. A chain is a run of at most eight memory-bound kernels on one stream
+/// and in one phase, with at most one reduction (norms, sums, softmax): the limits of one fused
+/// kernel. Update kernels are excluded.
 struct StreamChains {
   DurationNs recoverable;  ///< all but the longest kernel of each chain: a fused one takes as long
   DurationNs time;

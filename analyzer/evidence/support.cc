@@ -57,8 +57,8 @@ ClassShare worst_of(const RuleContext& context, std::initializer_list<TimeClass>
 }  // namespace
 
 ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeClass> classes) {
-  // A host's time is told by what its thread did: it waits for input as a device does, but nothing
-  // waits for launches, copies or the host there.
+  // A training thread without a device waits for input as a device does, but not for launches,
+  // copies or the host. So it counts only for classes of input.
   return worst_of(context, classes, std::ranges::all_of(classes, [](TimeClass c) {
                     return info(c).group == TimeGroup::kInput;
                   }));

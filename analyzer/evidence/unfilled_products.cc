@@ -11,9 +11,9 @@
 namespace headway::analyzer {
 namespace {
 
-/// Starting a kernel takes no block, however many there are.
+/// Time to start a kernel, which does not depend on its blocks.
 constexpr double kFixedNs = 3'000;
-/// Of a peak, what large products reach; of the memory's bandwidth, what large kernels do.
+/// Share of the peak that large products reach, and of the bandwidth that large kernels reach.
 constexpr double kOfPeak = 0.7;
 constexpr double kOfBandwidth = 0.85;
 

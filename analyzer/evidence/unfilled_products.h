@@ -8,12 +8,12 @@
 
 namespace headway::analyzer {
 
-/// Matrix products of a device whose blocks leave multiprocessors without work, where split-k gives them some.
+/// Matrix products of a device whose blocks leave multiprocessors idle and that gain by split-k.
 struct UnfilledProducts {
   DurationNs recoverable;  ///< per step
-  DurationNs time;         ///< likewise, of the products that gain
-  double kernels = 0;      ///< likewise
-  bool any_told = false;   ///< blocks, multiprocessors and the depth of some product are known
+  DurationNs time;         ///< per step, of the products that gain
+  double kernels = 0;      ///< per step, number of products that gain
+  bool any_told = false;   ///< blocks, multiprocessors and depth of at least one product are known
   ProductGrid worst;       ///< of the kernel name that gains most
   SplitProduct split;      ///< of `worst`
   trace::DeviceOpId example;

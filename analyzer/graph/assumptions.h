@@ -9,7 +9,7 @@
 
 namespace headway::analyzer {
 
-/// A delay in use that the recording shows too seldom to be measured in it.
+/// A delay in use that the recording shows too seldom to measure it there.
 struct Assumption {
   std::string_view
       delay;  ///< "launch", "graph_launch", "kernel_gap", "sync", "blocking_call", "batch"
@@ -18,10 +18,11 @@ struct Assumption {
   FactOrigin origin = FactOrigin::kDefault;
   std::string source;                 ///< "default", "measured 2026-11-22 on NVIDIA H200"
   std::int64_t seen = 0;              ///< times that the recording shows it: fewer than 20
-  std::vector<std::int32_t> devices;  ///< ordinals; empty: of the host
+  std::vector<std::int32_t> devices;  ///< ordinals; empty: a delay of the host
 };
 
-/// Those that the graph has edges for, in a fixed order; equal ones of several devices as one.
+/// The assumptions that the graph has edges for, in a fixed order. Equal ones of several devices are
+/// merged.
 std::vector<Assumption> assumptions_of(const DependencyGraph& graph);
 
 /// "kernel gap 1.30 µs: default; this recording never shows it"

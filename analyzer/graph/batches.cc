@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // D10: the wait for batch b ends after b was made; and a worker begins a batch when the queue of made
-// batches has room, that is when an earlier one was taken. How many fit is the most that were ever
-// under way.
+// batches has room, that is when an earlier one was taken. As many fit as are declared, or as
+// were ever under way at once if that is more.
 #include <algorithm>
 
 #include "analyzer/graph/edges.h"
@@ -23,7 +23,7 @@ void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked
   const std::vector<BatchStart> starts = starts_of(points, loader);
   for (std::size_t i = 0; i < loader.made.size(); ++i) {
     TaskId made = loader.made[i].task;
-    // A thread that makes its own batches waits for no room: what it did before is its own.
+    // A thread that makes its own batches does not wait for room: the time before is its own work.
     if (!loader.waited.empty() &&
         points.thread_of(made) == points.thread_of(loader.waited.front().task))
       continue;
@@ -32,7 +32,7 @@ void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked
     if (starts[i].after.valid() &&
         sink.add(starts[i].after, start_of(made), EdgeKind::kHandOver, true))
       blocked[start_of(made).value] = true;
-    // Until there was room, the worker slept: that time is not its own. Of one that begins late it is.
+    // Until there was room, the worker slept: that time is not its own work. Before a late begin it is.
     if (room.valid() && points.time(room) > free && !starts[i].late &&
         sink.add(room, start_of(made), EdgeKind::kBatchSlot, true))
       blocked[start_of(made).value] = true;

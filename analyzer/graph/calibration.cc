@@ -22,17 +22,18 @@ constexpr DurationNs kCudaStream{1'300};
 constexpr DurationNs kHostLaunch{100'000};
 constexpr DurationNs kHostStream{0};
 
-/// No device takes as long from one op of a stream to the next that is ready: what begins later waited for its launch.
+/// No device takes this long from one op of a stream to the next ready one: an op that begins later waited for its launch.
 constexpr DurationNs kNoStreamGap{3'000};
-/// Launches that the host makes one after the other take about as long; where they do not, something else keeps them. No driver
-/// takes as long for one: a host that is always as far ahead shows alike delays, too.
+/// Launches that the host makes one after the other take about equally long (the median is at most this many times the 5th
+/// percentile); otherwise something else delays them. No driver takes kNoLaunch for a launch: a host that is always equally
+/// far ahead shows equal delays, too.
 constexpr std::int64_t kAlike = 2;
 constexpr DurationNs kNoLaunch{200'000};
 
 struct Samples {
   std::vector<std::int64_t> launch;
-  /// Of ops that were launched while the one before ran, and began long after that had ended: of hosts that launch more
-  /// often than a launch takes, the queue never runs dry.
+  /// From ops that were launched while the op before ran, and began long after it had ended. Where a host launches more often
+  /// than a launch takes, the queue never runs dry and `launch` stays empty.
   std::vector<std::int64_t> late_launch;
   std::vector<std::int64_t> graph_launch;
   /// From op to op of a stream, and how long before the end of the first the second was launched.
@@ -44,9 +45,8 @@ struct Samples {
 constexpr std::int64_t kLaunchOutlier = 5;
 
 /// One stream's contribution. A launch counts when the stream had run dry before it; a gap may count
-/// when the op was launched before the one before it began.
-/// Only gaps between kernels: a copy has a start of its own. What was enqueued behind a wait for an
-/// event (`waits`: when, sorted) tells nothing.
+/// when the op was launched before the previous op began, and only between kernels: copies start in
+/// another way. An op enqueued behind a wait for an event (`waits`: their times, sorted) tells nothing.
 void sample_stream(const Trace& trace, StreamId stream, std::span<const TimeNs> waits,
                    Samples& out) {
   const DeviceOps& ops = trace.device_ops;
@@ -65,7 +65,7 @@ void sample_stream(const Trace& trace, StreamId stream, std::span<const TimeNs> 
       const bool waited = after != wait;
       wait = after;
       if (waited) {
-        // Between the waits and the launch there was nothing on the stream: it is what waits.
+        // Nothing was enqueued between the wait and this launch: this op is the one that waits.
       } else if (free <= launched && start >= launched) {
         (graph ? out.graph_launch : out.launch).push_back((start - launched).ns);
       } else if (kernel && after_kernel && !graph && start > free + kNoStreamGap &&
@@ -94,7 +94,7 @@ Delay launch_delay(Samples& samples, const Delay& otherwise) {
   return late.samples > 0 && of_launches ? late : empty;
 }
 
-/// Between two ops lies what the device takes where the launch of the second was through when the first ended.
+/// The device's own gap between two ops, from pairs in which the launch of the second was complete when the first ended.
 Delay stream_delay(const Samples& samples, DurationNs launch, const Delay& otherwise) {
   std::vector<std::int64_t> ready;
   for (std::size_t i = 0; i < samples.stream.size(); ++i)

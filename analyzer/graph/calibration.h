@@ -12,15 +12,15 @@
 
 namespace headway::analyzer {
 
-/// A delay that the machine adds: as measured in this trace, else what is known of the machine.
+/// A delay that the machine adds: as measured in this trace, else as known of the machine.
 struct Delay {
   DurationNs p5;
   DurationNs p50;
   DurationNs p95;
   std::int64_t samples = 0;  ///< 0: too few in the trace, the values are from elsewhere
-  std::int64_t seen = 0;     ///< in the trace, whether enough of them or not
+  std::int64_t seen = 0;     ///< instances in the trace, enough or not
   FactOrigin origin = FactOrigin::kRecording;
-  std::string source;  ///< of what is not from the recording: "measured 2026-11-22 on NVIDIA H200"
+  std::string source;  ///< of values from elsewhere: "measured 2026-11-22 on NVIDIA H200"
 };
 
 /// The delays of one device.
@@ -29,17 +29,17 @@ struct DeviceDelays {
   Delay graph_launch;  ///< the same for CUDA graphs
   Delay stream;        ///< ε: from op to op of a stream when the second was launched long before
   Delay sync;          ///< ρ: end of the awaited op to return of the blocking call
-  Delay free;          ///< the same of cudaFree, which has its own work to do then
+  Delay free;          ///< the same for cudaFree, which has its own work to do then
 };
 
-/// What the edges' lags are made of, measured so that they fit the machine.
+/// The delays that the edges' lags are made of, measured so that they fit the machine.
 struct Calibration {
   std::vector<DeviceDelays> devices;  ///< by DeviceId
-  Delay batch;                        ///< from a batch being made to the wait for it ending
-  Delay ready_batch;  ///< the wait for one that has arrived: it is received and mapped
+  Delay batch;                        ///< from the end of making a batch to the end of its wait
+  Delay ready_batch;  ///< the wait for a batch that has arrived: the time to receive and map it
   std::vector<DurationNs>
       base_of_name;  ///< by call name: median duration of calls that did not wait
-  /// What a blocking call costs on its own when none of its name ever returned at once.
+  /// What a blocking call itself costs, for names whose calls never returned at once.
   Delay blocking_call;
   bool blocking_call_used = false;
 
@@ -53,13 +53,13 @@ struct Calibration {
   DurationNs free(trace::DeviceId device) const { return devices[device.value].free.p50; }
 };
 
-/// Measures λ and ε. The other delays need the edges and are filled in by the graph. What the trace shows
-/// fewer than 20 times is `machine`'s, else one value for all machines.
+/// Measures λ and ε. The other delays need the edges and are filled in by the graph. A delay
+/// that the trace shows fewer than 20 times comes from `machine`, else it is one value for all machines.
 Calibration calibrate_device_delays(const trace::Trace& trace, const MachineFacts& machine);
 
 /// Percentiles of `samples` (reordered); `otherwise` when there are fewer than 20.
 Delay delay_of(std::vector<std::int64_t>& samples, Delay otherwise);
-/// What `known` says, else the same value at all percentiles, "default".
+/// The values of `known`; without it, `fallback` at all percentiles, with the source "default".
 Delay delay_of(const std::optional<MachineFact>& known, DurationNs fallback);
 
 }  // namespace headway::analyzer

@@ -87,7 +87,7 @@ std::vector<Rendezvous> find_rendezvous(const Trace& trace, std::int64_t& contra
     i = j;
     if (group.ops.size() < 2) continue;
     if (first_end < group.last_start) {
-      // What is sent may be kept on the way until the other end asks for it.
+      // A message may be buffered until the receiver asks for it.
       contradicted += message ? 0 : 1;
       continue;
     }

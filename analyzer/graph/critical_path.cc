@@ -16,12 +16,12 @@ using namespace trace;
 /// What the path ends with: the last point of a device op, else of a thread.
 struct Goal {
   Interval window;
-  PointId point;    ///< none: nothing but ranges
+  PointId point;    ///< none: there are only ranges
   ThreadId thread;  ///< of the host, when no device op ends the window
   std::int64_t steps = 0;
 };
 
-/// The device whose steady steps end last decides; of equals the first.
+/// The device whose steady steps end last; the first of equal ones.
 const DevicePartition* last_device(const Steps& steps,
                                    const std::vector<DevicePartition>& partitions,
                                    Interval& window) {

@@ -45,8 +45,8 @@ struct PathPiece {
   Interval interval;
   PathKind kind = PathKind::kUnexplained;
   EdgeKind edge = EdgeKind::kDuration;  ///< the constraint that binds at its end
-  bool inferred = false;                ///< that constraint, or what led here, was concluded
-  EventRef event;                       ///< op, call or range; none when no event says
+  bool inferred = false;                ///< that constraint or the one that led here was concluded
+  EventRef event;                       ///< op, call or range; none when no event is known
   trace::ThreadId thread;               ///< for host pieces
 };
 
@@ -57,9 +57,9 @@ struct CriticalPath {
   std::int64_t steps = 0;         ///< steady steps in the window; 0 without steps
   std::vector<PathPiece> pieces;  ///< by time; they cover the window without gap or overlap
   std::array<DurationNs, kPathKindCount> of_kind{};  ///< sums to window.length() exactly
-  /// Of it: delays whose constraint was concluded, not recorded, and the tasks reached by them.
+  /// Part of the window: delays whose constraint was concluded, not recorded, and tasks reached by them.
   DurationNs inferred;
-  /// Per steady step (on the device whose step it is): the path inside of it, by kind.
+  /// Per steady step (on the device whose step it is): the path inside it, by kind.
   struct StepTimes {
     std::uint32_t step = 0;  ///< index into Steps::all
     Interval interval;

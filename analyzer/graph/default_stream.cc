@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // D7 and waits that nobody recorded: an op was launched in time, its stream was free, and yet it
-// started only when an op of another stream ended. Once is chance; so the wait is taken for an event
-// (inferred), unless one stream takes part in many such waits and never runs beside another of its
+// started only when an op of another stream ended. A single time is chance, so the wait counts as an
+// event (inferred), unless one stream takes part in many such waits and never runs beside another of its
 // process: then it is the legacy default stream.
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@ using namespace trace;
 /// Waits after which a stream that never overlaps counts as the legacy default stream.
 constexpr std::int64_t kManyWaits = 5;
 
-/// The awaited op ended in the last part of the wait, at most this fraction of it before the end.
+/// The awaited op ended at most 1/kNear of the wait before the wait did.
 constexpr std::int64_t kNear = 32;
 
 struct Wait {
@@ -70,7 +70,7 @@ class UnrecordedWaits {
       if (stream_free > TimeNs::min()) due = std::max(due, stream_free + delays.stream.p95);
       TimeNs start = ops.start[op.value];
       if (start <= due + delays.stream.p95) continue;
-      // The longer the wait, the less is it chance that the other op ended shortly before.
+      // The longer the wait, the less likely it is chance that the other op ended shortly before.
       DurationNs near = std::max(delays.stream.p95 * 2, (start - due) / kNear);
       DeviceOpId awaited;
       for (StreamId other : streams) {

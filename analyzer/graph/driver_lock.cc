@@ -12,7 +12,7 @@ using namespace trace;
 
 /// A call waited when it took this many times the median of its name.
 constexpr std::int64_t kSlow = 2;
-/// Threads of a process that can be inside the driver at once, as far as we look.
+/// The most calls of a process inside the driver at once that are considered.
 constexpr std::size_t kInside = 16;
 
 bool takes_lock(DeviceCallKind kind) {
@@ -48,7 +48,7 @@ void add_driver_locks(EdgeSink& sink) {
     std::nth_element(durations.begin(), middle, durations.end());
     return median = *middle;
   };
-  std::vector<std::vector<CallId>> inside_of(trace.processes.size());  // the driver, perhaps
+  std::vector<std::vector<CallId>> inside_of(trace.processes.size());  // perhaps in the driver
   for (std::uint32_t c = 0; c < calls.size(); ++c) {
     if (!takes_lock(calls.kind[c])) continue;
     ProcessId process = trace.threads[calls.thread[c].value].process;

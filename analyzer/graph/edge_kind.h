@@ -12,7 +12,7 @@ namespace headway::analyzer {
 enum class EdgeKind : std::uint8_t {
   kDuration,         ///< implicit: a task's end after its own start
   kThreadOrder,      ///< D1
-  kThreadBlocked,    ///< D1, where the thread waited for another meanwhile
+  kThreadBlocked,    ///< D1, where the thread slept until another handed over
   kStreamOrder,      ///< D2
   kLaunch,           ///< D3
   kGraphLaunch,      ///< D8

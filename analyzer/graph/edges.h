@@ -9,7 +9,7 @@
 #include "analyzer/graph/graph.h"
 #include "analyzer/graph/program_order.h"
 
-// The groups of edges, one file each. What a group needs to know of another one is an argument.
+// The groups of edges, one file each. What a group needs from another group is an argument.
 namespace headway::analyzer {
 
 struct NewEdge {
@@ -19,8 +19,8 @@ struct NewEdge {
   bool inferred;
 };
 
-/// Collects edges. One that would run backwards in the order of points contradicts the schedule and
-/// is left out: counted when the recording says that it exists, ignored when it was only concluded.
+/// Collects edges. An edge that would run backwards in the order of points contradicts the schedule
+/// and is left out. It is counted if it is recorded, and ignored if it was only concluded.
 class EdgeSink {
  public:
   explicit EdgeSink(const Points& of) : points(of) {}
@@ -60,10 +60,11 @@ void add_launches(EdgeSink& sink);
 void add_event_waits(const ProgramOrder& program, EdgeSink& sink);
 /// D5 and D14: calls that return after device work.
 void add_host_syncs(const ProgramOrder& program, EdgeSink& sink);
-/// D6: launches that the full queue of a stream kept. `known`: what ops wait for on other streams.
+/// D6: launches and event calls that blocked on the full queue of a stream. `known`: edges by which ops
+/// wait for other streams.
 void add_full_queues(std::span<const NewEdge> known, EdgeSink& sink);
-/// D7, and waits between streams of which the recording says nothing: an op that starts late, just
-/// when an op of another stream ends. `known`: edges to device ops that explain a start already.
+/// D7, and waits between streams that were not recorded: an op starts late, just when an op of
+/// another stream ends. `known`: edges to device ops that explain a start already.
 void add_unrecorded_waits(const Calibration& calibration, std::span<const NewEdge> known,
                           EdgeSink& sink);
 /// D9: calls of several threads that overlap and finish one after the other.
@@ -86,8 +87,8 @@ std::vector<Rendezvous> find_rendezvous(const trace::Trace& trace, std::int64_t&
 /// D12 and D13.
 void add_collectives(std::span<const Rendezvous> groups, EdgeSink& sink);
 
-/// Ranges that are tasks: batches being made and waits for them; in a run without a device its steps, too, whose thread may
-/// have no other points to replay its work between.
+/// Ranges that are tasks: batches being made and waits for them. In a run without a device also its steps, because their
+/// thread may have no other points between which its work can be replayed.
 std::vector<trace::RangeId> task_ranges(const trace::Trace& trace);
 
 }  // namespace headway::analyzer

@@ -16,7 +16,7 @@ void add_event_waits(const ProgramOrder& program, EdgeSink& sink) {
     StreamId stream = program.stream_of(CallId{c});
     ProgramOrder::Target awaited = program.awaited_by(CallId{c});
     if (!stream.valid() || !awaited.op.valid()) continue;
-    if (points.trace().device_ops.stream[awaited.op.value] == stream) continue;  // D2 has it
+    if (points.trace().device_ops.stream[awaited.op.value] == stream) continue;  // D2 covers it
     DeviceOpId waiting = program.first_from(stream, calls.start[c]);
     if (!waiting.valid()) continue;
     bool inferred = awaited.inferred || !calls.stream[c].valid();

@@ -32,10 +32,11 @@ constexpr DurationNs kBlockingCallBase{5'000};
 constexpr DurationNs kSync{5'000};
 constexpr DurationNs kBatch{20'000};
 
-/// Waits for events that were recorded before the recording or the replayed stretch began: how long is in nothing that is there.
+/// By call: true for a wait for an event from before the recording or the replayed stretch. How long such a call has to wait
+/// is unknown.
 std::vector<bool> waits_for_earlier_events(const Trace& trace) {
   const Calls& calls = trace.calls;
-  auto event = [&](std::size_t call) {  // ranks number theirs alike
+  auto event = [&](std::size_t call) {  // ranks use the same numbers
     return std::pair(trace.threads[calls.thread[call].value].process, calls.sync_id[call]);
   };
   std::set<std::pair<ProcessId, std::uint64_t>> recorded;
@@ -49,7 +50,7 @@ std::vector<bool> waits_for_earlier_events(const Trace& trace) {
   return earlier;
 }
 
-/// By process; the recording's or the replayed stretch's.
+/// By process: the start of the last op of the recording or of the replayed stretch.
 std::vector<TimeNs> last_starts_of_ops(const Trace& trace) {
   std::vector<TimeNs> last(trace.processes.size(), TimeNs::min());
   for (std::uint32_t op = 0; op < trace.device_ops.size(); ++op) {
@@ -103,12 +104,12 @@ void find_base_of_names(const Points& points, std::span<const NewEdge> edges,
 
 /// A batch that was ready when it was asked for.
 struct Ready {
-  DurationNs since;  ///< it was made
+  DurationNs since;  ///< from the end of making it to the begin of the wait
   DurationNs taken;
 };
 
-/// The time to receive and map a batch that was ready is the minimum of a hand-over. A batch made just before may still be on its
-/// way: only those made earlier than a hand-over takes tell what receiving alone takes.
+/// The time to receive and map a batch that was ready is the minimum of a hand-over. A batch made just before may still be
+/// in transit, so only batches made at least a hand-over before the wait show what receiving alone takes.
 void calibrate_ready_batches(const std::vector<Ready>& ready, std::optional<DurationNs> assumed,
                              Calibration& calibration) {
   std::vector<std::int64_t> all;
@@ -220,7 +221,7 @@ void DependencyGraph::build_edges(std::vector<NewEdge> edges) {
     count.inferred += edge.inferred;
     ++offset_[edge.to.value + 1];
     const TaskId task = task_of(edge.to);
-    // A free that found the device idle took what it takes itself.
+    // A free that found the device idle did not wait: its duration is its own.
     const bool was_over =
         points_.frees(task) && points_.time(edge.from) <= points_.interval(task).begin;
     if (keeps_end_waiting(edge.kind) && !was_over) flags_[task.value] |= kWaiting;

@@ -19,7 +19,7 @@ namespace headway::analyzer {
 struct Edge {
   PointId from;
   EdgeKind kind = EdgeKind::kThreadOrder;
-  bool inferred = false;  ///< concluded from the schedule, not said by the recording
+  bool inferred = false;  ///< concluded from the schedule, not recorded
 };
 static_assert(sizeof(Edge) == 8);
 
@@ -35,13 +35,13 @@ struct EdgeCount {
 /// after construction; keeps a reference to the trace.
 class DependencyGraph {
  public:
-  /// `machine` and `ready_batch`, what it takes to receive one that is there: for the delays that the trace shows too seldom.
+  /// `machine` and `ready_batch` (the time to receive a ready batch) are used for delays that the trace shows too seldom.
   explicit DependencyGraph(const trace::Trace& trace, const MachineFacts& machine = {},
                            std::optional<DurationNs> ready_batch = {});
 
   const trace::Trace& trace() const { return points_.trace(); }
   const Points& points() const { return points_; }
-  /// All points by time, and so that each comes after everything it waits for.
+  /// All points by time. Each comes after everything it waits for.
   std::span<const PointId> order() const { return order_; }
   /// What a point waits for besides its own task's start.
   std::span<const Edge> edges_to(PointId point) const {
@@ -54,12 +54,12 @@ class DependencyGraph {
   /// True when other points of the same thread lie inside the task: then its end waits for the last
   /// of them and not for its own start.
   bool is_nested(TaskId task) const { return (flags_[task.value] & kNested) != 0; }
-  /// True when the task's end waits for something outside: then its recorded duration is not its
-  /// own, and `base()` stands for it.
+  /// True when the task's end waits for something outside: then its recorded duration includes
+  /// that wait, and `base()` gives its own time.
   bool is_waiting(TaskId task) const { return (flags_[task.value] & kWaiting) != 0; }
   /// The task's own time: what it would take if nothing kept it waiting.
   DurationNs base(TaskId task) const;
-  /// The least time from `edge.from` to `to` that the edge asks for; never more than what was
+  /// The least time from `edge.from` to `to` that the edge requires; never more than what was
   /// recorded.
   DurationNs lag(const Edge& edge, PointId to) const;
 
@@ -77,9 +77,9 @@ class DependencyGraph {
   Calibration calibration_;
 };
 
-/// The constraint that decided when a point came: of all, the one that was fulfilled last.
+/// The constraint that decided when a point came: the one that was fulfilled last.
 struct Binding {
-  PointId from;  ///< none: nothing that was recorded
+  PointId from;  ///< none: no recorded constraint
   EdgeKind kind = EdgeKind::kDuration;
   bool inferred = false;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // D10 between threads that compute: while autograd's thread runs the backward pass, the thread that
 // asked for it sleeps. Ops that continue another thread's (the same autograd sequence number) prove
-// who works for whom; without numbers a thread's name does, or that the two take turns: one begins
-// nothing whenever the other works (inferred). A gap of such a thread is a wait, not work.
+// who works for whom. Without numbers it is concluded from a thread's name, or from the two taking
+// turns: one begins nothing while the other works (inferred). A gap of such a thread is a wait, not work.
 #include <algorithm>
 
 #include "analyzer/graph/edges.h"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace trace;
 
-/// Calls of a burst, on average: threads that run beside each other alternate far more often.
+/// Least average number of calls in a burst: threads that run in parallel alternate far more often.
 constexpr std::size_t kCallsOfBurst = 4;
 
 struct Sequence {
@@ -62,8 +62,8 @@ std::vector<ThreadId> masters_by_sequence(const Trace& trace) {
   return master;
 }
 
-/// Without numbers: the thread of the process with most calls leads, if the other is known by name
-/// as autograd's (PyTorch names it pt_autograd_N).
+/// Without numbers: the thread of the process with most calls leads, if `helper` has a name of
+/// autograd's (PyTorch names it pt_autograd_N).
 ThreadId master_by_name(const Trace& trace, ThreadId helper) {
   if (trace.threads[helper.value].name.find("autograd") == std::string::npos)
     return ThreadId::none();
@@ -86,7 +86,7 @@ std::size_t backward_ranges(const Trace& trace, ThreadId thread) {
 }
 
 /// Without numbers and names: the thread of the process that launches most besides the helper. Whether
-/// they take turns is seen in the schedule.
+/// they take turns is left to take_turns().
 ThreadId master_by_turns(const Trace& trace, ThreadId helper,
                          const std::vector<std::size_t>& launches) {
   if (launches[helper.value] == 0) return ThreadId::none();
@@ -99,7 +99,7 @@ ThreadId master_by_turns(const Trace& trace, ThreadId helper,
   }
   if (!best.valid()) return best;
   // Of two that take turns, the one with the backward pass works for the other; else the one that
-  // was there first leads.
+  // called first leads.
   const std::size_t mine = backward_ranges(trace, helper);
   const std::size_t other = backward_ranges(trace, best);
   if (mine != other) return mine > other ? best : ThreadId::none();
@@ -127,7 +127,7 @@ std::vector<Burst> bursts_of(const Points& points, std::span<const CallId> helpe
     Burst burst;
     if (m > 0) {
       PointId end = end_of(points.task(master[m - 1]));
-      // The master may sleep inside of a call of its own (a synchronisation): then not for us.
+      // The master may sleep inside its own call (a synchronisation): not for the helper.
       if (!points.before(end, first)) {
         ++h;
         continue;
@@ -152,8 +152,7 @@ std::vector<Burst> bursts_of(const Points& points, std::span<const CallId> helpe
   return bursts;
 }
 
-/// The share of the bursts' time in which the master begins ranges of its own: what it does while the
-/// helper works.
+/// True when the master begins nearly none of its ranges (at most 5 %) while the helper works.
 bool take_turns(const Points& points, const std::vector<Burst>& bursts, ThreadId master) {
   constexpr double kStray = 0.05;
   const Trace& trace = points.trace();

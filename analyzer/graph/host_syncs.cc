@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // D5: which ops a blocking call waits for, by the order in which the program enqueued them. A call
 // that names a stream or an event waits for that; a device synchronisation for every stream of the
-// process. Of calls that name nothing, of copies from pageable memory and of cudaFree the schedule
-// tells: they waited for what ended while they ran.
+// process. For calls that name nothing, copies from pageable memory and cudaFree, the schedule
+// shows it: they waited for what ended while they ran.
 #include <algorithm>
 
 #include "analyzer/graph/edges.h"
@@ -12,12 +12,12 @@ namespace {
 
 using namespace trace;
 
-/// More streams than a training process uses; beyond it only those count that still run.
+/// More streams than a training process uses; with more, only streams that still run count.
 constexpr std::size_t kManyStreams = 64;
 
 /// Recordings stamp host and device with clocks that differ by some microseconds: then a call seems
 /// to return before what it waited for (5 µs in a recording of 2 H100 by Nsight Systems). Up to
-/// this much it is taken for that.
+/// this much, an early return counts as that difference.
 constexpr DurationNs kClockDifference{50'000};
 
 class HostSyncs {
@@ -110,7 +110,7 @@ class HostSyncs {
     wait_for(last, call, true);
   }
 
-  /// Whether each free that found the device at work lasted until it was done: then so would those that found it idle.
+  /// True when nearly every free that found the device busy lasted until it was done. Then all frees wait for the device.
   bool do_frees_wait() const {
     constexpr int kLeast = 20;
     constexpr double kNearlyAll = 0.95;

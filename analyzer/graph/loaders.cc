@@ -16,8 +16,8 @@ namespace {
 
 using namespace trace;
 
-/// The process whose training a loader's batches are for: the nearest that waits for batches, itself
-/// or its parent.
+/// The process that a loader's batches are for: `process` itself if it waits for batches, else its
+/// parent if that does, else the first process that does.
 ProcessId consumer_of(const Trace& trace, ProcessId process, const std::vector<bool>& waits) {
   if (waits[process.value]) return process;
   std::int32_t parent = trace.processes[process.value].parent_pid;
@@ -28,8 +28,8 @@ ProcessId consumer_of(const Trace& trace, ProcessId process, const std::vector<b
   return any == waits.end() ? process : ProcessId{static_cast<std::uint32_t>(any - waits.begin())};
 }
 
-/// Of the loop around an inner loader: the end of its last wait before batch `made` was begun, which is when the
-/// training thread could go on to start the worker.
+/// For an inner loader: the end of the outer loop's last wait before batch `made` was begun. From then on the
+/// training thread could start the worker.
 PointId outer_wait_before(const Points& points, const Loader& loader, std::size_t made) {
   const PointId begin = start_of(loader.made[made].task);
   const auto after = std::ranges::partition_point(loader.outer_waits, [&](const BatchTask& one) {
@@ -38,8 +38,8 @@ PointId outer_wait_before(const Points& points, const Loader& loader, std::size_
   return after == loader.outer_waits.begin() ? PointId::none() : end_of((after - 1)->task);
 }
 
-/// Where the queue is full, a worker begins while the wait still returns: a wait counts as taken
-/// from its start.
+/// The most batches in the making or ready at once. Where the queue is full, a worker begins while the
+/// wait still returns, so a batch counts as taken from the start of the wait for it.
 std::size_t depth_of(const Points& points, const Loader& loader) {
   std::size_t depth = 0;
   std::size_t taken = 0;
@@ -64,7 +64,7 @@ void sort_batches(const Points& points, Loader& loader) {
             });
 }
 
-/// What a thread made, by the places of the waits for it.
+/// The batches that a thread made, as indexes of the waits for them.
 struct Worker {
   std::vector<std::size_t> waits;
   TimeNs begin = TimeNs::max();  ///< of its first batch
@@ -77,9 +77,9 @@ struct Worker {
   }
 };
 
-/// Takes out of `loader` what is a loader of its own: one for evaluations amid an epoch, whose workers
-/// begin when several batches were taken since an earlier worker's first, and are done before that one
-/// is waited for again. Their batches are then neither made ahead for the same loop nor late.
+/// Moves a loader for evaluations amid an epoch out of `loader`. Its workers begin when several batches
+/// were taken since an earlier worker's first one, and are done before that worker is waited for again.
+/// So their batches count neither as made ahead for the outer loop nor as late.
 Loader split_inner(const Points& points, Loader& loader) {
   constexpr std::size_t kSeveral = 3;
   const std::vector<TaskId> makers = makers_of(points, loader);
@@ -97,7 +97,7 @@ Loader split_inner(const Points& points, Loader& loader) {
   for (const auto& [thread, worker] : workers) in_turn.emplace_back(thread, &worker);
   std::ranges::sort(in_turn, {}, [](const auto& one) { return one.second->first(); });
   std::set<ThreadId> inner;
-  std::vector<const Worker*> earlier;  // and still waited for
+  std::vector<const Worker*> earlier;  // still waited for
   for (const auto& next : in_turn) {
     const Worker* one = next.second;
     std::erase_if(earlier, [&](const Worker* other) { return other->last() < one->first(); });
@@ -201,14 +201,14 @@ PointId room_for(const Points& points, const Loader& loader, std::size_t made, s
 }
 
 std::vector<BatchStart> starts_of(const Points& points, const Loader& loader) {
-  // No scheduler lets a thread wait so long that may run.
+  // No scheduler keeps a runnable thread waiting this long.
   constexpr DurationNs kMost{50'000'000};
-  // Waking alone takes less, and seldom many times what it takes at best on this machine. The tenth of them that is
-  // shortest tells it: with as many workers as half an epoch has batches, every second one begins late.
+  // Waking up takes less than this, and seldom many times its minimum on this machine. The 10th percentile stands for
+  // that minimum: with half as many workers as an epoch has batches, every second batch begins late.
   constexpr DurationNs kLeast{1'000'000};
   constexpr std::int64_t kTimesShort = 20;
   constexpr std::ptrdiff_t kShort = 10;
-  // Where even the shortest take as long, none is a wake: no epoch is longer than what is made ahead of it.
+  // Where even the shortest take longer than this, none is a wake-up: no epoch is longer than what is made ahead.
   constexpr DurationNs kNoWake{5'000'000};
   constexpr std::size_t kEnough = 8;
   std::vector<TimeNs> worker_free(points.trace().threads.size(), TimeNs::min());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The order of all points from that of each thread and stream: cut into stretches of time, which are
-// merged beside each other.
+// Merges the sorted points of all threads and streams into one order: time is cut into stretches,
+// which are merged in parallel.
 #include <algorithm>
 
 #include "analyzer/graph/edges.h"

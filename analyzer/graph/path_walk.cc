@@ -109,8 +109,8 @@ void PathWriter::add_task(const Binding& binding, TaskId task, Interval part) {
   put(part, PathKind::kCommunication, binding, {});
 }
 
-/// A delay of the machine is believed up to the 95th percentile of its kind; what is longer has a
-/// cause that nothing shows.
+/// A delay of the machine counts up to the 95th percentile of its kind; the remainder has a cause that
+/// was not recorded.
 void PathWriter::add_delay(const Binding& binding, PointId to, Interval part, PathKind kind,
                            DurationNs most) {
   EventRef event = graph_.points().event_of(task_of(to));
@@ -164,7 +164,7 @@ void PathWriter::add_between(const Binding& binding, PointId to, Interval part) 
     return put(part, kind_of_call(trace_.calls.kind[call.value]), binding, EventRef::of(call),
                trace_.calls.thread[call.value]);
   }
-  // A thread that takes over is known by its own ranges, as far as it has begun any.
+  // The time of a thread that takes over is shown by its own ranges, where it has begun any.
   add_host(points.thread_of(task_of(to)), part, binding.kind, binding.inferred);
 }
 

@@ -12,9 +12,9 @@ class PathWriter {
  public:
   PathWriter(const DependencyGraph& graph, std::vector<PathPiece>& out);
 
-  /// The time `part` before `to` was reached through `binding`; inside of [from, to].
+  /// Adds `part`, time before `to` that is reached through `binding`; inside [binding.from, to].
   void add(const Binding& binding, PointId to, Interval part);
-  /// Time of a thread of which only its ranges are known.
+  /// Adds time of a thread of which only the ranges are known.
   void add_host(trace::ThreadId thread, Interval part, EdgeKind edge, bool inferred);
   void add_unexplained(Interval part);
 
@@ -29,11 +29,11 @@ class PathWriter {
   const DependencyGraph& graph_;
   const trace::Trace& trace_;
   std::vector<PathPiece>& out_;
-  std::vector<std::int8_t> input_name_;  ///< by StringId: -1 not looked at yet
-  std::vector<std::int8_t> comm_name_;   ///< by StringId: the kernel's name is a communication's
+  std::vector<std::int8_t> input_name_;  ///< by StringId: 1 a wait for input, -1 not known yet
+  std::vector<std::int8_t> comm_name_;   ///< by StringId: 1 communication, -1 not known yet
 };
 
-/// As find_critical_path(trace, …), for callers that have the graph of the trace.
+/// Same as find_critical_path(trace, …), for callers that already have the graph of the trace.
 CriticalPath find_critical_path(const DependencyGraph& graph, const Steps& steps,
                                 const std::vector<DevicePartition>& partitions);
 

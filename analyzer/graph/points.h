@@ -60,7 +60,7 @@ class Points {
                ? ranges_[task.value - first_range_]
                : trace::RangeId::none();
   }
-  /// Whether the task is a call that frees device memory, which works on after its wait for the device.
+  /// True for a call that frees device memory. It still has work to do after its wait for the device.
   bool frees(TaskId task) const;
   EventRef event_of(TaskId task) const;
   /// The host thread the task runs on; none for device ops and rendezvous.
@@ -79,7 +79,7 @@ class Points {
   }
 
   /// The order of points: by time; at one instant ends come first, then tasks without duration,
-  /// starts, rendezvous; then what usually causes comes before what it causes. Total and strict.
+  /// starts, rendezvous; then causes come before their usual effects. Total and strict.
   bool before(PointId a, PointId b) const {
     TimeNs time_a = time(a);
     TimeNs time_b = time(b);

@@ -7,7 +7,7 @@
 
 namespace headway::analyzer {
 
-/// What a program had enqueued when: the answer to "which op does this wait mean?".
+/// What a program had enqueued at which time. Answers "which op does this wait mean?".
 class ProgramOrder {
  public:
   explicit ProgramOrder(const trace::Trace& trace);
@@ -25,10 +25,10 @@ class ProgramOrder {
     trace::DeviceOpId op;  ///< none: unknown, or nothing was enqueued
     bool inferred = false;
   };
-  /// The op that the event means which `wait` (a stream or host wait) waits for: the last one
-  /// enqueued before the event was recorded.
+  /// The op that `wait` (a stream or host wait) waits for through its event: the last op enqueued
+  /// before the event was recorded.
   Target awaited_by(trace::CallId wait) const;
-  /// The stream that `stream` means: itself, or where it has no work, its namesake that has.
+  /// The stream that `stream` stands for; see `meant_`.
   trace::StreamId meant(trace::StreamId stream) const { return meant_[stream.value]; }
   /// The stream that a call works on: its own, else that of its thread's work next to it (after
   /// waits, before records).
@@ -49,11 +49,11 @@ class ProgramOrder {
 
   const trace::Trace& trace_;
   std::vector<std::vector<trace::StreamId>> streams_;
-  /// Per stream, itself; of a stream without work the one of its process and number that has some:
-  /// Nsight Systems names device 0 in synchronisations of streams of other devices.
+  /// Per stream: itself, or for a stream without work the stream of its process and number that has
+  /// work. Nsight Systems names device 0 in synchronisations with streams of other devices.
   std::vector<trace::StreamId> meant_;
-  /// Per device op: when it had been enqueued, never falling along a stream. An op without a call,
-  /// launched before the recording began, was enqueued with the op before it.
+  /// Per device op: when it had been enqueued, never decreasing along a stream. An op without a
+  /// call, launched before the recording began, counts as enqueued with the op before it.
   std::vector<TimeNs> launched_;
   std::vector<Record> records_;  ///< with ids, by key()
 };

@@ -13,17 +13,17 @@ using namespace trace;
 
 /// Outstanding launches per stream at which CUDA 11-12 blocks the caller (docs/design/0022).
 constexpr std::size_t kQueueDepth = 1024;
-/// Of them, what is not recorded: host functions, and events of recordings without them.
+/// Places of these that may be unrecorded: host functions, and events where a recording has none.
 constexpr std::size_t kOther = 64;
 
-/// What ops on a stream wait for on others, of a graph's edges so far.
+/// What ops wait for on other streams, from the edges found so far.
 class StreamWaits {
  public:
   explicit StreamWaits(std::span<const NewEdge> known) : edges_(known.begin(), known.end()) {
     std::ranges::sort(edges_, {}, [](const NewEdge& edge) { return edge.to.value; });
   }
 
-  /// The last point within the call that `op` had to wait for before it started; none when none is.
+  /// The last point within the call that `op` had to wait for before it started; none without one.
   PointId within(const Points& points, Interval call, DeviceOpId op) const {
     PointId last = PointId::none();
     const PointId start = start_of(points.task(op));
@@ -45,7 +45,7 @@ bool is_of_events(DeviceCallKind kind) {
   return kind == DeviceCallKind::kEventRecord || kind == DeviceCallKind::kStreamWaitEvent;
 }
 
-/// A stream's queue. What is recorded and waited for takes places as ops do.
+/// A stream's queue. Event records and event waits take places like ops.
 class Queue {
  public:
   Queue(const Points& points, const StreamWaits& waits, StreamId stream)
@@ -63,18 +63,18 @@ class Queue {
     }
     return places;
   }
-  /// In the order of time.
+  /// Adds an event call; in the order of time.
   void add_event(TimeNs called) { events_.push_back(called); }
 
-  /// What has to happen before a call finds room; none when it need not wait. `i`: ops of the row before it. `ended`:
-  /// how many of the row had ended when the call returned.
+  /// The point that makes room for a call; none when the call need not wait. `i`: number of ops in the row before it.
+  /// `ended`: number of ops of the row that had ended when the call returned.
   PointId room_for(std::size_t i, std::size_t ended, Interval call) const {
     const DeviceOps& ops = points_.trace().device_ops;
     auto within = [&](TimeNs time) { return time > call.begin && time <= call.end; };
     if (ended < i && outstanding(i, ended, call.begin) + kOther >= kQueueDepth) {
       if (ended > 0 && within(ops.end[row_[ended - 1].value]))
         return end_of(points_.task(row_[ended - 1]));
-      // A wait is left when the other stream is done.
+      // A wait leaves the queue when the other stream is done.
       if (const PointId elsewhere = waits_.within(points_, call, row_[ended]); elsewhere.valid())
         return elsewhere;
     }
@@ -124,7 +124,7 @@ void add_launches(const Queue& queue, EdgeSink& sink) {
   }
 }
 
-/// Short calls did not block.
+/// Adds edges for event records and event waits. Short calls did not block.
 void add_events(const std::vector<Queue>& queues, EdgeSink& sink) {
   constexpr DurationNs kBlocked{20'000};
   const Trace& trace = sink.points.trace();

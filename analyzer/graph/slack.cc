@@ -15,8 +15,8 @@ std::uint32_t saturated(DurationNs time) {
 
 }  // namespace
 
-/// One backward pass. A point may come as much later as the least that its successors may, plus the
-/// room in between; the edge that binds leaves no room.
+/// One backward pass. The slack of a point is the least over its successors of their slack plus the
+/// room in the edge between; a binding edge has no room.
 std::vector<std::uint32_t> slack_of_ops(const DependencyGraph& graph, Interval window) {
   const Points& points = graph.points();
   std::vector<std::uint32_t> slack(points.size(), CriticalPath::kNoSlack);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // D1: the points of a host thread, one after the other. The time between two points is the thread's
-// own (it thinks) and stays, except where the thread slept until another one handed over.
+// own work and stays, except where the thread slept until another one handed over.
 #include <algorithm>
 
 #include "analyzer/graph/edges.h"

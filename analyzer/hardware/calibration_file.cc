@@ -56,7 +56,7 @@ Json absent_json(const std::vector<AbsentFigure>& absent) {
   return json;
 }
 
-/// Reads the parts of one file; every complaint names it and the place.
+/// Reads the parts of one file. Every error names the file and the place in it.
 class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
@@ -121,7 +121,7 @@ class Reader {
     return absent;
   }
 
-  /// Those of older files are not there.
+  /// Empty for older files, which have none.
   std::vector<MeasuredCollective> collectives(const Json& parent, const std::string& place) const {
     std::vector<MeasuredCollective> collectives;
     if (!parent.contains("collectives")) return collectives;
@@ -259,7 +259,7 @@ std::filesystem::path default_calibration_file() {
     const char* value = std::getenv(name);
     return std::filesystem::path(value ? value : "");
   };
-  // The specification: a relative path there is to be ignored.
+  // By the XDG specification, a relative path there is ignored.
   std::filesystem::path folder = variable("XDG_CONFIG_HOME");
   if (!folder.is_absolute()) {
     folder = variable("HOME");

@@ -22,7 +22,7 @@ DeviceLimits::TensorCores tensor_cores(const trace::Device& device, std::string_
   // Turing's GTX 16 has none; every other GPU of capability 7.0 and later has them.
   if (name.find("gtx 16") != std::string_view::npos) return kAbsent;
   if (name.find("amd") != std::string_view::npos || name.find("radeon") != std::string_view::npos)
-    return kUnknown;  // their capability numbers are of another kind
+    return kUnknown;  // their capability numbers mean something else
   if (device.compute_major > 0) return device.compute_major >= 7 ? kPresent : kAbsent;
   if (architecture >= 80) return kPresent;
   return kUnknown;

@@ -10,7 +10,7 @@
 /// What a device can do at best: the table of common/gpu_models.h, and what the recording says.
 namespace headway::analyzer {
 
-/// Limits of one device: what the recording says first, then the table; 0 where neither knows.
+/// Limits of one device, from the recording, else from the table; 0 where neither has the figure.
 struct DeviceLimits {
   const GpuModel* model = nullptr;
   std::int32_t multiprocessors = 0;
@@ -23,11 +23,11 @@ struct DeviceLimits {
   enum class TensorCores : std::uint8_t { kUnknown, kAbsent, kPresent };
   TensorCores tensor_cores = TensorCores::kUnknown;
   bool bf16 = false;  ///< its matrix units take BF16
-  /// Peak for inputs of this type on the matrix units, or the general ones; 0 unknown.
+  /// Peak for inputs of type `precision` on the matrix units or the general ones; 0: unknown.
   double peak_flops(trace::MathUnit unit, Precision precision) const;
 };
 
-/// `architecture`: the highest that any kernel name of the device asks for, 0 unknown.
+/// `architecture`: the highest that any kernel name of the device requires; 0: unknown.
 DeviceLimits limits_of(const trace::Device& device, std::uint16_t architecture);
 
 }  // namespace headway::analyzer

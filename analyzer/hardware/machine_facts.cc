@@ -14,7 +14,7 @@ namespace headway::analyzer {
 
 namespace {
 
-/// Of the nearest number of ranks, as a ratio; of two as near the smaller.
+/// The measurement whose number of ranks has the ratio to `ranks` nearest to 1; of two, the smaller.
 const MeasuredCollective* nearest(const std::vector<MeasuredCollective>& all,
                                   std::string_view backend, std::string_view kind, int ranks) {
   const MeasuredCollective* best = nullptr;

@@ -14,7 +14,7 @@ enum class FactOrigin : std::uint8_t {
   kRecording,    ///< the recording itself shows it often enough
   kCalibration,  ///< `headway calibrate` measured it
   kTable,        ///< the table of figures by model, with a source
-  kDefault,      ///< one for all machines
+  kDefault,      ///< one value for all machines
 };
 std::string_view origin_id(FactOrigin origin);
 
@@ -30,24 +30,25 @@ struct CollectiveFact {
   std::string source;  ///< "measured 2026-11-22 on AMD EPYC"
 };
 
-/// What is known of machines besides what a recording shows: a calibration where it is of the machine that
-/// was recorded, else the table by model. Immutable.
+/// What is known of machines beyond a recording: the calibration if it is of the recorded machine, else the
+/// table by model. Immutable.
 class MachineFacts {
  public:
   /// Without a calibration.
   MachineFacts() = default;
   explicit MachineFacts(MachineCalibration calibration) : calibration_(std::move(calibration)) {}
 
-  /// Of a device, by its name.
+  /// A figure of a device, found by its name.
   std::optional<MachineFact> of(const trace::Device& device, MachineFigure figure) const;
-  /// Of the recorded host, when the recording tells its processor.
+  /// A figure of the recorded host; none unless the calibration is of its processor.
   std::optional<MachineFact> of_host(const trace::Trace& trace, MachineFigure figure) const;
-  /// Between ranks on such devices, of `backend` ("nccl"), or as processes of the recorded host.
+  /// A measured collective of `backend` ("nccl") between ranks on devices with this name.
   std::optional<CollectiveFact> collective(const trace::Device& device, std::string_view backend,
                                            std::string_view kind, int ranks) const;
+  /// The same between processes of the recorded host.
   std::optional<CollectiveFact> host_collective(const trace::Trace& trace, std::string_view backend,
                                                 std::string_view kind, int ranks) const;
-  /// Whether the calibration is of a device or of the processor that the recording has.
+  /// True when the calibration is of a device or of the processor in the recording.
   bool fits(const trace::Trace& trace) const;
 
  private:

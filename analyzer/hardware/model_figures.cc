@@ -9,9 +9,9 @@ namespace {
 
 using enum MachineFigure;
 
-// As `headway report --json` (critical_path.graph.delays) gives them for public recordings by PyTorch's
-// profiler, 2026-11-22. Left out: what fewer than 20 instances show, and recordings in whole
-// microseconds: with a launch latency from one of an A100 another's replay is off by 0.6 % instead of 0.3.
+// From `headway report --json` (critical_path.graph.delays) on public recordings by PyTorch's profiler,
+// 2026-11-22. Left out: figures with fewer than 20 instances, and recordings in whole microseconds. With a
+// launch latency from such a recording of an A100, the replay of another is off by 0.6 % instead of 0.3.
 constexpr auto kRows = std::to_array<ModelFigure>({
     {"v100",
      kLaunch,

@@ -8,8 +8,8 @@
 
 namespace headway::analyzer {
 
-/// A figure of one model of GPU that has a source; for recordings that show too little of it on machines
-/// that were not calibrated.
+/// A figure of one GPU model, with its source. For recordings that show it too seldom, on machines without
+/// a calibration.
 struct ModelFigure {
   std::string_view model;  ///< GpuModel::id
   MachineFigure figure;

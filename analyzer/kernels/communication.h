@@ -14,7 +14,7 @@ namespace headway::analyzer {
 bool names_communication_call(std::string_view name);
 
 /// Which device ops are communication kernels, decided once per op: by the op's kind, by the trace's
-/// collectives, else by the mechanism that the kernel's name tells (families.h). Peer copies are
+/// collectives, else by the mechanism that the kernel's name shows (families.h). Peer copies are
 /// copies here. Immutable, so thread-safe; 1 bit an op.
 class CommunicationOps {
  public:

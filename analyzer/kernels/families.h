@@ -84,7 +84,7 @@ bool is_fusible(KernelFamily family);
 bool moves_data(KernelFamily family);
 /// True for families that need all of a row or column: normalisations, softmax, sums.
 bool reduces(KernelFamily family);
-/// True for a fusible kernel that a compiler reaches: one that only moves data inside a library's op is not.
+/// True for a fusible kernel that a compiler can reach; false for one that only moves data inside a library's op.
 bool can_fuse(const KernelTraits& traits);
 /// True for floating-point types of 8 and 16 bits.
 constexpr bool is_half(Precision precision) {

@@ -118,7 +118,7 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"^cast_from_", kCast, kTrainerCuda},
     {"^layout_", kLayoutTransform, kTrainerCuda},
     {"^row_program_", kFused, kTrainerCuda},
-    // Images on their way in: on the host and simulated, then of both on a GPU.
+    // Images being loaded: on the host and simulated, then the kernels for both on a GPU.
     {"^decode_jpeg", kElementwise, kTrainer},
     {"^augment", kElementwise, kTrainer},
     {"^resize", kPooling, kTrainer},
@@ -535,7 +535,7 @@ constexpr auto kUnsaid = trace::MathUnit::kUnknown;
 constexpr Precision kAny = Precision::kUnknown;
 
 constexpr auto kMath = std::to_array<MathRow>({
-    // Fused multiply-add on the general pipes: said outright, and so goes first.
+    // Fused multiply-add on the general pipes: the name says so, so it goes first.
     {"_ffma_", kGeneral, Precision::kFp32, "cuBLAS xmma names"},
     {"_simt_sgemm", kGeneral, Precision::kFp32, kCutlass},
     {"_simt_dgemm", kGeneral, Precision::kFp64, kCutlass},

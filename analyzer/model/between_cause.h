@@ -22,7 +22,7 @@ enum class BetweenCause : std::uint8_t {
 };
 inline constexpr std::size_t kBetweenCauseCount = static_cast<std::size_t>(BetweenCause::kCount_);
 
-/// Whether it comes as often in each run of the program.
+/// True when the cause comes equally often in each run of the program.
 constexpr bool is_on_schedule(BetweenCause cause) {
   return cause == BetweenCause::kEvaluation || cause == BetweenCause::kCheckpoint ||
          cause == BetweenCause::kLogging || cause == BetweenCause::kLoaderRestart;

@@ -21,7 +21,7 @@ enum class Status : std::uint8_t {
 /// "found", "fine", "cannot_tell", "no_gain": stable
 std::string_view status_id(Status status);
 
-/// Something to look at: a place in the trace and what is to be seen there.
+/// A place in the trace and what it shows.
 struct Evidence {
   Interval where;
   EventRef event;
@@ -37,28 +37,29 @@ struct Advice {
   std::string_view fix = {};  ///< id of the replayed fix that it realises; empty: none
 };
 
-/// How sure it is that a predicted gain is one. Findings, plans and the verdict all go by it.
+/// How sure it is that a predicted gain is real. Findings, plans and the verdict use it.
 enum class GainSurety : std::uint8_t {
-  kSure,  ///< the interval has no place for none
-  kProbable,  ///< it has, as runs differ, but each step of this one would be shorter by more than steps scatter
-  kOpen,  ///< steps scatter as much: nobody can tell
+  kSure,      ///< the whole 95 % interval is above 0
+  kProbable,  ///< the interval includes 0, but the gain exceeds the scatter of steps
+  kOpen,      ///< steps on processors scatter as much as the gain: it may be none
 };
 
 /// What a step would be with a known fix of the cause, from replaying the run (analyzer/whatif).
 struct PredictedGain {
   std::string_view fix;  ///< its id: `headway whatif --fix` has more about it
   DurationNs recorded;   ///< mean steady step
-  DurationNs step;       ///< that is left of it
-  double share = 0;      ///< of the step that is gained
-  double low = 0;        ///< of the 95 % interval of the share
-  double high = 0;
-  /// Share by which the gain stands out from how the steps scatter, rare long ones left out; at most 0: it may be none. Of
-  /// steps on processors.
+  DurationNs step;       ///< what the step becomes with the fix
+  double share = 0;      ///< gained share of the step
+  double low = 0;        ///< lower end of the 95 % interval of `share`
+  double high = 0;       ///< upper end
+  /// Share of the step by which the gain exceeds the scatter of steps, without rare long ones. At most 0: there may be no
+  /// gain. Only for steps on processors.
   double beyond_scatter = 0;
-  std::string setting = {};  ///< of headway-train that makes just this change; empty: none
-  /// How far the recording shows that the fix can be made, 0 to 1: fixes stand by `expected` × certainty.
+  std::string setting = {};  ///< of headway-train that makes exactly this change; empty: none
+  /// How far the recording shows that the fix is possible, 0 to 1. Fixes are ordered by `expected` × certainty.
   double certainty = 1;
-  /// Of the step: (low + 2 × share + high) / 4, of an interval without the doubt what recording cost, which all fixes share.
+  /// Expected share of the step: (low + 2 × share + high) / 4, of an interval without the doubt about the cost of recording,
+  /// which all fixes share.
   double expected = 0;
   GainSurety surety = GainSurety::kSure;
 };
@@ -78,26 +79,26 @@ struct Finding {
   std::string claim;  ///< found: what holds the step back, with figures; fine: what was checked;
                       ///< cannot tell: what is missing
   std::string sub_cause;  ///< e.g. "read", "decode"; empty when the rule has none
-  /// The most that taking the cause away gains, at least the gain of each of its fixes; see
-  /// `basis`. 0 unless found or without gain.
+  /// The most that removing the cause gains; at least the gain of each of its fixes. See `basis`.
+  /// 0 unless the status is kFound.
   DurationNs recoverable_per_step;
   double share_of_step = 0;  ///< recoverable / mean steady step
   FigureBasis basis = FigureBasis::kExposed;
   DurationNs exposed_per_step;  ///< what the rule attributes to the cause, before any replay
   double confidence = 0;  ///< 0..1: how much of the claim rests on evidence rather than inference
-  /// The best fix; a ceiling only where no other one applies. None: see `unpredicted`, or nobody
-  /// asked.
+  /// The best fix; a ceiling only where no other fix applies. None: see `unpredicted`, or no
+  /// prediction was requested.
   std::optional<PredictedGain> predicted;
-  /// The most that any fix could gain, beside a `predicted` that is no ceiling and gains less.
+  /// The most that any fix could gain. Set only when `predicted` is not a ceiling and gains less.
   std::optional<PredictedGain> at_most;
-  std::string unpredicted;  ///< why nothing is predicted, though somebody asked
-  /// Fixes worth making, most gain first: what they gain is from replays, one for each.
+  std::string unpredicted;  ///< why there is no prediction although one was requested
+  /// Fixes worth making, largest gain first. Each gain comes from a separate replay.
   std::vector<PredictedGain> fixes;
-  /// Of a job: the number of the rank that claim and evidence are about; -1: a rank alone, or the job as a whole.
+  /// In a job: the number of the rank that claim and evidence are about; -1: a single rank, or the job as a whole.
   std::int32_t rank = -1;
-  /// The rule of the finding that explains the same time and stands before this one; empty: none.
+  /// The rule of an earlier finding that explains the same time; empty: none.
   std::string_view part_of;
-  /// What decides the order: the share of the step that following the finding is expected to gain.
+  /// The sort key: the share of the step that acting on the finding is expected to gain.
   double worth = 0;
   std::vector<Evidence> evidence;  ///< the worst first, at most 20
   std::vector<Advice> advice;

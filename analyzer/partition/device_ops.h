@@ -10,7 +10,7 @@
 
 namespace headway::analyzer {
 
-/// The ops of one device in the order of their start, and what precedes each.
+/// The ops of one device in the order of their start.
 struct DeviceWork {
   trace::DeviceId device;
   std::vector<trace::DeviceOpId> ops;

@@ -10,7 +10,7 @@ namespace headway::analyzer {
 
 using namespace trace;
 
-// Judges the name anew each time: for all ops of a trace, use CommunicationOps.
+// Classifies the name on every call: for all ops of a trace, use CommunicationOps.
 bool is_communication(const Trace& trace, DeviceOpId op) {
   switch (trace.device_ops.kind[op.value]) {
     case DeviceOpKind::kCommunication:

@@ -30,7 +30,7 @@ struct DeviceView {
 bool is_communication(const trace::Trace& trace, trace::DeviceOpId op);
 
 std::vector<DeviceView> device_views(const trace::Trace& trace);
-/// The same with what is known about the ops, for callers that have it.
+/// The same for callers that already have `communication`.
 std::vector<DeviceView> device_views(const trace::Trace& trace,
                                      const CommunicationOps& communication);
 

@@ -8,8 +8,8 @@ namespace {
 
 using namespace trace;
 
-/// A latency is believed up to this multiple of its p95 in this trace; what is longer has a cause that
-/// nothing shows.
+/// A latency counts up to this multiple of its p95 in this trace; the remainder has a cause that was not
+/// recorded.
 constexpr std::int64_t kLatencySlack = 3;
 /// From the end of a kernel to the start of the next one that waits in the same queue: about 1 µs on
 /// NVIDIA GPUs from Volta to Hopper (measured in the real recordings of docs/verdicts.md).
@@ -20,7 +20,7 @@ void push(std::vector<Segment>& out, Interval interval, TimeClass c, EventRef ca
   if (!interval.empty()) out.push_back({interval, c, cause, refill});
 }
 
-/// True for a CUDA device that is the only one with work: nobody can wait for another one.
+/// True for a CUDA device that is the only one with work: no call can wait for another one.
 bool is_lone_cuda(const Trace& trace, DeviceId device) {
   if (trace.devices[device.value].type != DeviceType::kCuda) return false;
   for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
@@ -30,7 +30,7 @@ bool is_lone_cuda(const Trace& trace, DeviceId device) {
   return true;
 }
 
-/// Classes that time taken by CUDA or a profiler on the host may hide behind. Not the front end: its
+/// Classes under which time that CUDA or a profiler took on the host may appear. Not the front end: its
 /// op was in the queue before the device ran dry.
 bool may_hide_overhead(TimeClass c) {
   return c == TimeClass::kLaunchGap || c == TimeClass::kHostOther ||
@@ -63,7 +63,7 @@ void GapExplainer::explain(Interval gap, DeviceOpId next, std::vector<Segment>& 
   TimeNs launched = trace_.calls.start[launch.value];
   ThreadId thread = trace_.calls.thread[launch.value];
   if (RangeId named = facts_.between_range(next); named.valid()) {
-    // Evaluation, say: its launches are no part of training, and neither are their latencies.
+    // For example evaluation: neither its launches nor their latencies are part of training.
     launched = std::clamp(launched, gap.begin, gap.end);
     Walk walk{thread};
     explain_host({gap.begin, launched}, walk, out);
@@ -80,7 +80,7 @@ void GapExplainer::explain(Interval gap, DeviceOpId next, std::vector<Segment>& 
     Walk walk{thread};
     launched = std::min(launched, gap.end);
     explain_host({gap.begin, launched}, walk, out);
-    // A launch that takes long keeps the op from starting, whatever the usual latency is.
+    // A long launch call delays the op, whatever the usual latency is.
     TimeNs called = trace_.calls.end[launch.value] + latency_.launch;
     TimeNs believed =
         std::clamp(std::max(launched + latency_.launch * kLatencySlack, called), launched, gap.end);
@@ -99,8 +99,8 @@ void GapExplainer::explain_without_launch(Interval gap, DeviceOpId next,
   push(out, gap, neighbours ? TimeClass::kFrontendGap : TimeClass::kUnknown, EventRef::of(next));
 }
 
-/// A wait that drained the queue has to answer for refilling it, as far as the host would have been
-/// ahead without it. Making input is work of its own.
+/// The refill of a queue is charged to the wait that drained it, as far as the host would have been
+/// ahead without that wait. Making input is not part of the refill.
 void GapExplainer::push_refill(Interval part, const Walk& walk, TimeClass own, EventRef cause,
                                std::vector<Segment>& out) {
   if (walk.drained_by && info(own).group != TimeGroup::kInput) {
@@ -113,7 +113,7 @@ void GapExplainer::push_refill(Interval part, const Walk& walk, TimeClass own, E
 }
 
 /// Walks over what a host thread did in `window`. When the device ran dry while the thread was
-/// blocked, the refill up to the first launch is the fault of that wait, too.
+/// blocked, the refill up to the first launch is charged to that wait, too.
 void GapExplainer::explain_host(Interval window, Walk& walk, std::vector<Segment>& out) {
   std::vector<Activity> activities;
   activity_.in(walk.thread, window, activities);
@@ -135,7 +135,7 @@ void GapExplainer::explain_host(Interval window, Walk& walk, std::vector<Segment
 void GapExplainer::explain_activity(const Activity& activity, const Walk& walk,
                                     std::vector<Segment>& out) {
   Interval part = activity.interval;
-  // What a program says it does between steps is the cause, whatever it calls for that.
+  // A range that declares work between steps is the cause, whatever calls are in it.
   if (RangeId named = facts_.between_range(walk.thread, activity.range); named.valid())
     return push(out, part, TimeClass::kBetweenSteps, EventRef::of(named));
   const TimeClass host = facts_.host_class(walk.thread, part, activity.range, places_);
@@ -161,7 +161,7 @@ void GapExplainer::explain_activity(const Activity& activity, const Walk& walk,
 }
 
 /// A call that waits although all recorded work has ended waits for work that was not recorded, beyond
-/// what waking up takes. With several devices it may be for another one.
+/// what waking up takes. With several devices it may wait for another one.
 void GapExplainer::explain_block(Interval part, CallId call, std::vector<Segment>& out) const {
   TimeNs believed = part.end;
   if (lone_cuda_device_ && only_waits(trace_.calls.kind[call.value])) {

@@ -13,7 +13,7 @@
 namespace headway::analyzer {
 
 /// Explains the idle time of one device by the binding constraint of the op that ends it: what that
-/// op was still waiting for, not whatever else went on meanwhile. Gaps are asked for in order of time.
+/// op was still waiting for, not what else went on meanwhile. Call explain() in the order of time.
 class GapExplainer {
  public:
   GapExplainer(const GapFacts& facts, const DeviceWork& work);
@@ -22,10 +22,10 @@ class GapExplainer {
   void explain(Interval gap, trace::DeviceOpId next, std::vector<Segment>& out);
 
  private:
-  /// What the walk over a host thread has come to know.
+  /// The state of the walk over a host thread.
   struct Walk {
     trace::ThreadId thread;
-    /// The device ran dry while the thread waited for it: what the wait was for has to answer for the refill, too.
+    /// Set when the device ran dry while the thread waited for it: the class of that wait, which also pays for the refill.
     std::optional<TimeClass> drained_by = {};
     bool visiting = false;  ///< this is the partner of the thread that launches
   };
@@ -47,8 +47,8 @@ class GapExplainer {
   const GapFacts& facts_;
   const trace::Trace& trace_;
   TimeNs dry_since_;  ///< begin of the gap at hand
-  /// How far the host would be ahead without the waits that drained the queue: what it waited until
-  /// the device ran dry, less what refilling took since. What takes longer is not their fault.
+  /// How far the host would be ahead without the waits that drained the queue: its waiting time until
+  /// the device ran dry, less the refill since. A longer refill is not charged to those waits.
   DurationNs lost_lead_;
   bool lone_cuda_device_;
   HostActivity activity_;

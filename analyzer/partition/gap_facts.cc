@@ -38,17 +38,17 @@ bool enqueues(const Calls& calls, CallId call) {
   }
 }
 
-/// The median pause between calls that enqueue work, from a sample; of threads that mostly issue without any, the median call:
-/// the few pauses that there are say nothing of issuing. Calls in between that enqueue nothing (queries of a stream's state,
+/// The median pause between calls that enqueue work, from a sample. For threads that mostly issue without pauses, the median
+/// call: their few pauses say nothing about issuing. Calls in between that enqueue nothing (queries of a stream's state,
 /// event records) are part of issuing.
 DurationNs usual_pause(const Trace& trace, const std::vector<std::vector<CallId>>& enqueues) {
   constexpr std::size_t kSample = 100'000;
   const Calls& calls = trace.calls;
   std::vector<std::int64_t> pauses;
-  std::vector<std::int64_t> without;  // any pause: what the call takes
+  std::vector<std::int64_t> without;  // lengths of calls without a pause before
   for (const std::vector<CallId>& rows : enqueues) {
     for (std::size_t i = 1; i < rows.size() && pauses.size() < kSample; ++i) {
-      // A graph or a compiled program is all that a step issues: what comes before the next is no pause.
+      // A graph or a compiled program is all that a step issues: the time before the next is not a pause.
       if (calls.kind[rows[i - 1].value] == DeviceCallKind::kGraphLaunch ||
           calls.kind[rows[i].value] == DeviceCallKind::kGraphLaunch)
         continue;
@@ -127,7 +127,7 @@ DeviceOpId GapFacts::awaited(DeviceOpId op) const {
   auto it = std::lower_bound(waits_here.begin(), waits_here.end(), from,
                              [&](CallId call, TimeNs t) { return calls.start[call.value] < t; });
   for (; it != waits_here.end() && calls.start[it->value] <= calls.start[launch.value]; ++it) {
-    // The last record with this id before the wait: ids are used again by some recorders.
+    // The last record with this id before the wait: some recorders reuse ids.
     auto key = std::tuple(trace.threads[calls.thread[it->value].value].process,
                           calls.sync_id[it->value], calls.start[it->value]);
     auto record =
@@ -209,14 +209,14 @@ RangeId GapFacts::between_range(DeviceOpId op) const {
 
 bool GapFacts::interrupts_step(RangeId range) const {
   const NameFacts& name = names[range];
-  // What a range declares goes before its name: a model may be switched to evaluation and trained.
+  // A declared phase takes precedence over the name: a model in evaluation mode may be trained.
   if (const trace::RangeInfo* info = trace.info(range);
       info && name.between == BetweenCause::kEvaluation)
     return info->phase == Phase::kEvaluation;
   return name.never_a_step || rare_[name.base];
 }
 
-/// A step that validates, saves or logs each time has that for its work.
+/// Where most steps validate, save or log, that is work of the step.
 void GapFacts::find_rare_names() {
   std::vector<std::size_t> steps_with(names.base_count());
   std::vector<std::pair<ThreadId, TimeNs>> last(names.base_count(), {ThreadId::none(), {}});
@@ -314,7 +314,7 @@ TimeClass GapFacts::host_class(ThreadId thread, Interval part, RangeId range,
   const Pause pause = pause_at(thread, part.begin, places);
   if (pause.interval.length() <= issue_pause_) return TimeClass::kLaunchGap;
   if (!range.valid()) return TimeClass::kHostOther;
-  // Issuing is many short functions. One that takes as long as issuing several ops works itself.
+  // Issuing consists of many short functions. One as long as issuing several ops does its own work.
   const bool works = part.length() > issue_pause_ && !issues_[range.value];
   for (RangeId r = range; !works && r.valid(); r = trace.ranges.parent[r.value]) {
     if (!issues_[r.value]) continue;

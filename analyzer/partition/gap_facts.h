@@ -29,26 +29,26 @@ class GapFacts {
   /// no steps are known the whole trace counts as training.
   bool in_step(trace::ThreadId thread, TimeNs t) const;
 
-  /// The outermost range that is `range` or around it and says that the program does what belongs to
-  /// no step (evaluation, a checkpoint): one that lies between two steps of `thread`, or inside one
-  /// where its name is rare or declares it. None when no range says so.
+  /// The outermost range, `range` or one around it, that shows work of no step (evaluation, a
+  /// checkpoint). It lies between two steps of `thread`, or inside a step if its name is rare or
+  /// declares it. None when no range shows such work.
   trace::RangeId between_range(trace::ThreadId thread, trace::RangeId range) const;
-  /// False: no range says so of any time.
+  /// False when no range of the trace shows such work.
   bool any_between() const { return any_between_; }
-  /// The same of the range that launched a device op.
+  /// The same for the range that launched a device op.
   trace::RangeId between_range(trace::DeviceOpId op) const;
-  /// True when `range` lies between two steps of `thread`; false for one that a step lies in: it says
-  /// nothing of the time between them.
+  /// True when `range` lies between two steps of `thread`; false for a range around a step, which
+  /// says nothing about the time between steps.
   bool lies_between(trace::ThreadId thread, trace::RangeId range) const;
 
   /// The thread that may act while `thread` shows nothing or waits for it: the training thread, or
-  /// for that one the thread that launches most beside it (autograd's); none when there is none.
+  /// for the training thread the other thread that launches most (autograd's); none without one.
   trace::ThreadId partner(trace::ThreadId thread) const { return partner_[thread.value]; }
 
   /// True when the host thread cannot go on before the device has finished: synchronising calls, and
   /// copies to pageable memory, which return only when the copy is done.
   bool blocks(trace::CallId call) const;
-  /// True for cudaFree and what is like it: memory goes back when the device has finished. Not for frees in stream order.
+  /// True for cudaFree and calls like it, which return memory when the device has finished. False for stream-ordered frees.
   bool waits_to_free(trace::CallId call) const;
 
   /// Up to this long, the time from one call that enqueues work to the next on a thread is what
@@ -56,15 +56,15 @@ class GapFacts {
   DurationNs issue_pause() const { return issue_pause_; }
 
   /// The class of what `thread` does in `part`, outside of calls and of declared waits and stages.
-  /// `range` is the innermost one there; may be none. Partition and replay both ask here.
+  /// `range` is the innermost one there; may be none. Partition and replay both use this.
   ///   Issuing work (launch gap): short pauses between calls that enqueue, and longer ones inside an
   ///     operator or a module that enqueues. A CUDA graph would take these away.
   ///   Making input: operators and Python functions that enqueue nothing, in a long pause that a copy
   ///     to the device ends.
   ///   The host's own work: everything else.
-  /// `places` makes asking forward in time cheap.
+  /// `places` makes calls in the order of time cheap.
   struct HostPlaces {
-    std::vector<std::size_t> next;  ///< by thread: the first enqueuing call after the last question
+    std::vector<std::size_t> next;  ///< by thread: the first enqueuing call after the last query
   };
   TimeClass host_class(trace::ThreadId thread, Interval part, trace::RangeId range,
                        HostPlaces& places) const;
@@ -103,7 +103,7 @@ class GapFacts {
   void find_partners(const Steps& steps);
   void find_taken();
   void find_rare_names();
-  /// Inside a step: whether the range is no work of the step, by what it says of `between`.
+  /// For a range inside a step: true when it is not work of the step, by NameFacts::between.
   bool interrupts_step(trace::RangeId range) const;
 
   std::vector<trace::DeviceOpId> previous_;
@@ -115,7 +115,7 @@ class GapFacts {
   std::vector<bool> issues_;  ///< by range: such a call lies inside, on the same thread
   std::vector<std::vector<Taken>> taken_;
   DurationNs issue_pause_;
-  bool any_between_ = false;  ///< else no range needs to be looked up
+  bool any_between_ = false;  ///< false: no range needs a look-up
   std::vector<bool> rare_;    ///< by base of a name: at most half of the steps have such a range
 };
 

@@ -17,8 +17,8 @@ struct Activity {
 };
 
 /// Walks over what host threads did, leaf by leaf, without storing it: a trace with millions of
-/// ranges would need as much memory again. Cheap when the windows asked for go forward in time, as a
-/// place in each thread is remembered. Not thread-safe: each user has its own.
+/// ranges would need as much memory again. Cheap when windows come in the order of time, because a
+/// place in each thread is remembered. Not thread-safe: use one per user.
 class HostActivity {
  public:
   explicit HostActivity(const trace::Trace& trace) : trace_(trace), places_(trace.threads.size()) {}

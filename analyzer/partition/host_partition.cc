@@ -49,7 +49,7 @@ class HostPartitioner {
   }
 
   void explain(const Activity& activity, std::vector<Segment>& out) {
-    // What a program says it does between steps is the cause, whatever it runs for that.
+    // A range that declares work between steps is the cause, whatever runs in it.
     if (RangeId named = facts_.between_range(thread_, activity.range); named.valid())
       return push(activity.interval, TimeClass::kBetweenSteps, EventRef::of(named), out);
     RangeId wait = facts_.waits.wait_around(activity.range);
@@ -85,8 +85,8 @@ class HostPartitioner {
     if (!interval.empty()) out.push_back({interval, c, cause});
   }
 
-  /// The outermost ops and communication of the other threads, cut so that they are disjoint: what
-  /// began first counts.
+  /// The outermost ops and communication of the other threads, cut so that they are disjoint: the one
+  /// that began first counts.
   void find_elsewhere() {
     ProcessId process = trace_.threads[thread_.value].process;
     for (std::uint32_t i = 0; i < trace_.ranges.size(); ++i) {

@@ -58,7 +58,7 @@ InputWaits::InputWaits(const Trace& trace, const Attribution& attribution)
 RangeId InputWaits::maker_of(ProcessId process, std::int64_t batch) const {
   auto found = makers_.find(batch);
   if (found == makers_.end()) return RangeId::none();
-  // Several ranks in one trace number their batches alike, so it is one of this process or of the
+  // Several ranks in one trace use the same batch numbers, so the maker is one of this process or of the
   // loader processes that it started, by themselves or through a fork server.
   constexpr int kGenerations = 3;
   for (int generation = 0; generation < kGenerations; ++generation) {
@@ -131,8 +131,8 @@ void InputWaits::explain(RangeId wait, Interval window, HostActivity& activity,
   };
   std::vector<Activity> activities;
   if (maker.valid()) {
-    // Before the batch was begun its worker was busy with an earlier one: then that is what the
-    // wait is for. Once it is handed over, the rest is the hand-over.
+    // Before the batch was begun, its worker was busy with an earlier one: the wait is then for that.
+    // Once the batch is made, the rest is the hand-over.
     Interval making{window.begin, std::min(window.end, trace_.ranges.end[maker.value])};
     activity.in(trace_.ranges.thread[maker.value], making, activities);
     for (const Activity& a : activities) {

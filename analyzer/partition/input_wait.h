@@ -27,9 +27,9 @@ class InputWaits {
   trace::RangeId wait_around(trace::RangeId range) const;
 
   /// The class of a loader stage that runs in `range` or around it, for loading on the training
-  /// thread itself; nullopt when it is none.
+  /// thread itself; nullopt without one.
   std::optional<TimeClass> stage_around(trace::RangeId range) const;
-  /// The range that says so: it or the closest around it; none mostly.
+  /// The range of that stage: `range` or the closest around it; usually none.
   trace::RangeId stage_range(trace::RangeId range) const;
 
   /// Cuts `window`, a part of the wait `wait`, by what the worker of the awaited batch did at each
@@ -37,7 +37,7 @@ class InputWaits {
   void explain(trace::RangeId wait, Interval window, HostActivity& activity,
                std::vector<Segment>& out) const;
 
-  /// True when the trace says anywhere when a thread waits for input.
+  /// True when the trace declares any wait for input.
   bool any_wait_declared() const { return any_wait_; }
 
  private:
@@ -52,7 +52,7 @@ class InputWaits {
   std::map<std::int64_t, std::vector<trace::RangeId>> makers_;  ///< kBatch ranges by batch id
   bool any_wait_ = false;
   bool any_read_stage_ = false;
-  bool any_stage_ = false;  ///< else nothing needs to be looked up per range
+  bool any_stage_ = false;  ///< false: no range needs a look-up
 };
 
 }  // namespace headway::analyzer

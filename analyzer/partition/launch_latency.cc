@@ -17,12 +17,12 @@ constexpr std::size_t kMinSamples = 20;
 constexpr DeviceLatencies kCudaDefaults = {{20'000}, {5'000}, {50'000}};
 constexpr DeviceLatencies kHostDefaults = {{200'000}, {200'000}, {200'000}};
 
-/// A latency of this many medians waited for something that the trace does not show; so did one of this
-/// many times what drivers need, where all of few launches are late.
+/// A latency above this many medians waited for something that the trace does not show. On CUDA so did one
+/// above this many times the default, where all of few launches are late.
 constexpr std::int64_t kOutlier = 5;
 
-/// The 95th percentile, but no more than what outliers begin at: of few samples the percentile is one
-/// of the outliers. Linear time.
+/// The 95th percentile, capped where outliers begin: with few samples the percentile is itself an
+/// outlier. Linear time.
 DurationNs p95_or(std::vector<std::int64_t>& samples, DurationNs fallback) {
   if (samples.size() < kMinSamples) return fallback;
   auto at = [&](double p) {

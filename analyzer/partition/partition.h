@@ -23,10 +23,10 @@ struct Segment {
   Interval interval;
   TimeClass time_class = TimeClass::kUnknown;
   EventRef cause;
-  /// Where `time_class` is that of a wait which drained the queue: what the host did before it had refilled it.
+  /// Where `time_class` is that of a wait that drained the queue: the class of what the host did during the refill.
   std::optional<TimeClass> refill = {};
 
-  /// What the host did meanwhile, whoever has to answer for it.
+  /// The class of what the host did meanwhile, whatever the time is charged to.
   TimeClass host_class() const { return refill.value_or(time_class); }
 };
 
@@ -54,7 +54,7 @@ struct DevicePartition {
                                   ///< one class and cause are joined
   /// Mean over the judged stretch. The classes sum to the step cost, the stretch divided by its steps.
   ClassTimes per_steady_step;
-  BetweenTimes between;    ///< the class between_steps of it by cause
+  BetweenTimes between;    ///< the class between_steps of `per_steady_step`, by cause
   DurationNs stretch;      ///< of the steady steps: what they and the time between them take
   DurationNs hidden_comm;  ///< per steady step: communication under compute
   DurationNs hidden_h2d;   ///< per steady step: copies to the device under compute
@@ -73,7 +73,7 @@ std::string partition_label(const trace::Trace& trace, const DevicePartition& pa
 /// there are no steps, each gets one step over its whole span. Devices run in parallel.
 std::vector<DevicePartition> partition(const trace::Trace& trace, const Steps& steps,
                                        const Attribution& attribution);
-/// The same with what is known about the names of ranges, for callers that have it.
+/// The same for callers that already have `names`.
 std::vector<DevicePartition> partition(const trace::Trace& trace, const RangeNames& names,
                                        const Steps& steps, const Attribution& attribution);
 

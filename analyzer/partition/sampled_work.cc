@@ -13,7 +13,7 @@ namespace {
 using namespace trace;
 
 constexpr double kOwnPlace = 0.02;         ///< of the step
-constexpr std::int64_t kUnitNs = 1'000;    ///< of what a sample stands for
+constexpr std::int64_t kUnitNs = 1'000;    ///< unit of the time that a sample stands for
 constexpr std::int64_t kLeastInAll = 10;   ///< samples
 constexpr std::int64_t kLeastSamples = 3;  ///< of one function; fewer are chance
 
@@ -75,8 +75,8 @@ struct Node {
   std::vector<std::size_t> children;
   Amount total;
   Lines calls;      ///< the caller's lines
-  Lines lines;      ///< its own, with what they call
-  Lines innermost;  ///< without
+  Lines lines;      ///< its own lines, with what they call
+  Lines innermost;  ///< its own lines, without what they call
 
   /// Without a line: all else in the function.
   std::string place(std::string_view line) const {
@@ -103,7 +103,7 @@ class Tree {
     nodes_[node].innermost[line].add(time);
   }
 
-  /// `least`: what has a place of its own.
+  /// `least`: the time from which on a function has its own entry.
   std::vector<SampledWork> works(DurationNs least) {
     const std::size_t loop = find_loop();
     Node& node = nodes_[loop];

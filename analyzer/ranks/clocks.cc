@@ -156,7 +156,7 @@ class Aligner {
     }
   }
 
-  /// Same host means same clock: then no member may end before another on that host has begun.
+  /// True when ranks of one host do not share a clock: a member ends before another has begun.
   bool same_host_disagrees() const {
     std::int64_t checked = 0;
     std::int64_t broken = 0;
@@ -167,7 +167,7 @@ class Aligner {
       for (Member m : matching_.of(c)) {
         const RankSummary& rank = ranks_[m.rank];
         std::string name = clock_name(rank);
-        // Other threads carry out a training thread's collective: it may come when all is over.
+        // Other threads carry out a training thread's collective: that thread may come when it is over.
         if (name.empty() || row(m).on_host) continue;
         double begin = own_time(m.rank, row(m).time.begin);
         double end = own_time(m.rank, row(m).time.end);

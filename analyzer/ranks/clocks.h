@@ -9,7 +9,7 @@
 
 namespace headway::analyzer {
 
-/// The clock of one machine against that of the first rank's.
+/// The clock of one machine, relative to the clock of the first rank's machine.
 struct HostClock {
   std::string host;  ///< empty when the traces do not tell: then one rank
   std::vector<std::uint32_t> ranks;
@@ -37,7 +37,7 @@ struct Clocks {
 
 /// Ranks of one host share a clock. Another host's offset and drift come from a robust line through
 /// the ends of synchronising collectives, which all members leave together; then no member may leave
-/// before the last has begun. What breaks that, or has too few collectives in common, is refused.
+/// before the last has begun. A host that breaks this, or shares too few collectives, is refused.
 Clocks align_clocks(std::span<const RankSummary> ranks, const Matching& matching);
 
 }  // namespace headway::analyzer

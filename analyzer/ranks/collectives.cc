@@ -33,7 +33,7 @@ std::string_view kind_in_name(std::string_view name) {
   return "";
 }
 
-/// Answers per distinct name, so that the search runs once for each of thousands, not millions.
+/// Searches once per distinct name: a trace has thousands of names and millions of ops.
 class KindOfName {
  public:
   explicit KindOfName(const Trace& trace) : trace_(trace), known_(trace.strings.size()) {}
@@ -133,7 +133,7 @@ class Collector {
     }
   }
 
-  /// What training threads communicate themselves: the outermost ranges, as one may call another.
+  /// Adds what training threads communicate themselves: the outermost ranges, as one may call another.
   void add_on_host() {
     std::vector<bool> trains(trace_.threads.size());
     for (const Step& step : steps_.all) trains[step.thread.value] = true;
@@ -148,7 +148,7 @@ class Collector {
       row.op = r;
       row.time = trace_.ranges.interval(id);
       row.launch = row.time.begin;
-      if (step_of_(row.launch) < 0) continue;  // it sets up, or ends
+      if (step_of_(row.launch) < 0) continue;  // set-up or shut-down
       row.ranks = trace_.world_size;
       const std::string_view kind = kind_of_(trace_.ranges.name[r]);
       add(row, "", kind.empty() ? kUnknownKind : kind);

@@ -68,9 +68,9 @@ bool is_one_sided(std::string_view kind);
 /// (broadcast, reduce, send, recv). 0 where it has no meaning: other kinds, fewer than two ranks.
 double bus_factor(std::string_view kind, int ranks);
 
-/// One side of a message from one rank to another.
+/// True for one side of a message from one rank to another.
 bool is_point_to_point(std::string_view kind);
-/// Whether the recording has such messages with their device ops.
+/// True when the recording has such messages with their device ops.
 bool passes_messages(const trace::Trace& trace);
 
 }  // namespace headway::analyzer

@@ -45,7 +45,7 @@ std::vector<ProcessId> device_processes(const Trace& trace) {
   return out;
 }
 
-/// Processes that train without a device, once each has a rank of its own: a launcher's, on this machine.
+/// Processes that train without a device, if each has a separate rank: those of a launcher on this machine.
 std::vector<ProcessId> host_ranks(const Trace& trace) {
   std::vector<bool> trains(trace.processes.size());
   for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {

@@ -26,21 +26,21 @@ struct CollectiveFigures {
   double bus_bytes_per_s = 0;
 };
 
-/// Why a rank arrives last: the class of which it spends more than the median rank, in the steps in
-/// which it was last.
+/// Why a rank arrives last: the class in which it spends more time than the median rank, in the steps
+/// in which it was last.
 struct LateCause {
   TimeClass time_class = TimeClass::kUnknown;
   DurationNs excess_per_step;
-  /// Of compute on the host: the phase that has most of the excess; else none.
+  /// For compute on the host: the phase with most of the excess; else none.
   trace::Phase phase = trace::Phase::kNone;
 };
 
-/// What a rank does to the others, and they to it.
+/// How long a rank waits for the others, and they for it.
 struct RankRole {
   std::vector<DurationNs> waits;  ///< per collective of the rank
   std::int64_t synchronised = 0;  ///< matched synchronising collectives it took part in
-  std::int64_t last = 0;          ///< of them, those for which all others waited for it
-  double wait_share = 0;          ///< of all waiting in the job, what was for this rank
+  std::int64_t last = 0;          ///< of these, those in which all others waited for it
+  double wait_share = 0;          ///< share of all waiting in the job that was for this rank
   DurationNs exposed_wait;        ///< per steady step: waiting that nothing hid
   DurationNs caused_wait;         ///< per steady step: exposed wait of the median other rank while
                                   ///< this one was last

@@ -84,7 +84,7 @@ class Matcher {
       entry.communicator = communicators_(group.communicator);
       entry.sequence = row.sequence;
       if (is_point_to_point(group.kind) && row.peer >= 0) {
-        // Each end counts its messages with all others: only the order between the two is shared.
+        // Each rank counts its messages with all ranks: two ranks share only the order between them.
         const std::int32_t self = ranks_[rank].identity.rank;
         entry.from = group.kind == "send" ? self : row.peer;
         entry.to = group.kind == "send" ? row.peer : self;
@@ -107,7 +107,7 @@ class Matcher {
     for (Entry& e : bucket) e.place = static_cast<std::uint32_t>(count_of_rank[e.member.rank]++);
     std::map<std::size_t, std::size_t> ranks_with_count;
     for (const auto& [rank, count] : count_of_rank) ++ranks_with_count[count];
-    // Most ranks decide; of equals the larger count.
+    // The count that most ranks have; of equally common ones the larger.
     auto usual = std::max_element(
         ranks_with_count.begin(), ranks_with_count.end(), [](const auto& a, const auto& b) {
           return std::tie(a.second, a.first) < std::tie(b.second, b.first);

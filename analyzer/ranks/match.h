@@ -23,9 +23,9 @@ struct MatchedCollective {
   std::uint32_t member_count = 0;  ///< at least 2, in the order of ranks
   std::int32_t ranks = 0;          ///< members of the communicator, loaded or not
   std::int64_t bytes = -1;
-  bool tells_waits = false;  ///< a member takes longer than the shortest one as it waits for others
-  /// One end may leave before another is there (a message, a broadcast): then it has waited for nobody, and where the
-  /// members begin and end says nothing of their clocks.
+  bool tells_waits = false;  ///< a member longer than the shortest one waited for others
+  /// One end may leave before another arrives (a message, a broadcast). Then it did not wait, and the begins and ends of
+  /// the members say nothing about their clocks.
   bool one_sided = false;
   DurationNs transfer;      ///< least duration of all members: what is left without waiting
   std::uint32_t last = 0;   ///< the member that arrived last: the one with the least duration
@@ -52,12 +52,12 @@ struct Matching {
 
 /// Matches by communicator and sequence number where ranks recorded one, else by place among the
 /// collectives of the same communicator, kind and step. A send finds its receive among the messages
-/// between the same two ranks, whose order both sides keep; both must name the other. A step in which a rank counts more or fewer
-/// than most leaves only that rank's out; nothing else is lost by it.
+/// between the same two ranks, whose order both sides keep; both must name the other. In a step in which a rank has
+/// more or fewer than most ranks, only that rank's are left out.
 Matching match_collectives(std::span<const RankSummary> ranks);
 
-/// A member's time spent waiting for the last to arrive; 0 for kinds of which that is not known. Of
-/// a message or a broadcast any end may wait: it moves when the later one is there.
+/// A member's time spent waiting for the last to arrive; 0 for kinds where that is not known. In a
+/// message or a broadcast either end may wait: data move when the later one has arrived.
 DurationNs wait_of(const MatchedCollective& collective, const RankCollective& row);
 
 }  // namespace headway::analyzer

@@ -11,7 +11,7 @@ namespace headway::analyzer {
 /// to look at ranks side by side. Each process gets its rank. Wall clocks are believed; a doubt says
 /// so when the recordings come from several hosts, or do not overlap at all, in which case they begin
 /// together. Settings and meta data are the first's. Takes the traces, at least one. `shifts`, if
-/// given, gets by how much the times of each are later in the whole.
+/// given, gets for each trace by how much its times are later in the result.
 trace::Trace merge_traces(std::vector<trace::Trace> traces,
                           std::vector<DurationNs>* shifts = nullptr);
 

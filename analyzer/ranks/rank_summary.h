@@ -79,8 +79,8 @@ struct RankSummary {
   WorkMeasure work_measure = WorkMeasure::kNone;
   std::vector<RankDevice> devices;
   Collectives collectives;
-  /// Of the rank alone. Events of evidence are rows of the trace of several ranks that the rank was taken
-  /// from; none for a rank with a file of its own.
+  /// Findings about this rank alone. Events of evidence are rows of the trace of several ranks that the
+  /// rank was taken from; none for a rank with a separate file.
   std::vector<Finding> findings;
   std::vector<Doubt> doubts;
 };

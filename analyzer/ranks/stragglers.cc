@@ -90,7 +90,7 @@ std::vector<ClassTimes> usual_times(const JobAnalysis& job, const CommonSteps& c
   return usual;
 }
 
-/// What `position` takes more than the usual rank, the lower median again, in a step.
+/// By how much `position` exceeds the usual rank (the lower median) in a step.
 DurationNs excess_of(const JobAnalysis& job, const CommonSteps& common, std::size_t position,
                      std::size_t step, DurationNs RankStep::*time) {
   std::vector<DurationNs> times;
@@ -116,7 +116,7 @@ trace::Phase longer_phase(const JobAnalysis& job, const CommonSteps& common, std
   return forward > backward ? trace::Phase::kForward : trace::Phase::kBackward;
 }
 
-/// The class of which `position` has most more than the usual rank, over the given common steps.
+/// The class in which `position` exceeds the usual rank most, over the given common steps.
 LateCause largest_excess(const JobAnalysis& job, const CommonSteps& common, std::size_t position,
                          const std::vector<std::size_t>& steps,
                          const std::vector<ClassTimes>& usual) {

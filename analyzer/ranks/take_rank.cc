@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One rank out of a trace of several.
+// Takes one rank out of a trace of several ranks.
 #include <algorithm>
 
 #include "analyzer/ranks/identity.h"
@@ -11,7 +11,7 @@ namespace {
 using namespace trace;
 
 /// The rank's main process, its descendants, and processes that belong to no rank (they may load
-/// for all).
+/// batches for all).
 std::vector<bool> processes_of(const Trace& trace, ProcessId main,
                                const std::vector<RankProcesses>& all) {
   std::vector<ProcessId> owner(trace.processes.size(), ProcessId::none());

@@ -16,7 +16,7 @@ WorkMeasure add_work(const trace::Trace& trace, const Attribution& attribution,
                      const DevicePartition& partition, std::vector<RankStep>& steps);
 
 /// Elements of all tensors of a shapes text: "[[32, 1024], [1024], []]" -> 32768 + 1024 + 1.
-/// Empty brackets are scalars. -1 for a text that is no list of shapes.
+/// Empty brackets are scalars. -1 for a text that is not a list of shapes.
 std::int64_t elements_of_shapes(std::string_view shapes);
 
 std::string_view work_label(WorkMeasure measure);  ///< "floating-point operations", …

@@ -14,7 +14,7 @@ using namespace trace;
 /// After a wait of 1 ms a step of PyTorch takes 5 % longer, after 10 ms 32 %, after 30 ms 76 %.
 constexpr double kPerMs = 0.05;
 constexpr double kPower = 0.8;
-/// What a step uses fits into caches that are filled again in this time.
+/// The caches that a step uses are filled again in at most this time.
 constexpr double kMostNs = 3e6;
 
 double batches_of_step(const Trace& trace, ThreadId thread, Interval window, double steps) {
@@ -68,7 +68,7 @@ double ColdCaches::slower(double waits, double computes, double counts) const {
   const double ms = std::max(0.0, waits) / batches_ / 1e6;
   const double by = counts * kPerMs * std::pow(ms, kPower);
   const double most = counts * kMostNs * batches_;
-  // Of what it takes with warm caches, that is `computes` less this.
+  // Relative to the time with warm caches, which is `computes` less `most`.
   return computes - most > 0 ? std::min(1 + by, computes / (computes - most)) : 1 + by;
 }
 

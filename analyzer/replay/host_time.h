@@ -7,7 +7,7 @@
 
 namespace headway::analyzer {
 
-/// Calls `visit(thread, slot)` for all that threads do themselves, cut by cut.
+/// Calls `visit(thread, slot)` for every slot of a host thread: its points, and before each the cuts that lead to it.
 template <class Visit>
 void for_each_host_slot(const Program& program, Visit visit) {
   const Points& points = program.graph().points();
@@ -26,8 +26,8 @@ void for_each_host_slot(const Program& program, Visit visit) {
   }
 }
 
-/// Calls `visit(thread, recorded, constraint)` for all that threads do themselves: their calls' own time, and what lies
-/// between calls. `recorded` is where it was, with any waiting in a call.
+/// Calls `visit(thread, recorded, constraint)` for all own time of threads: that of their calls, and what lies between
+/// calls. `recorded` is its interval in the recording, which includes any waiting in a call.
 template <class Visit>
 void for_each_host_time(const Program& program, Visit visit) {
   for_each_host_slot(program, [&](trace::ThreadId thread, Slot slot) {

@@ -9,7 +9,7 @@ namespace {
 using namespace trace;
 
 constexpr std::size_t kMostParts = 65'000;
-/// Shorter stretches of host time are not looked into: they are the cost of issuing work.
+/// Shorter stretches of host time are not split: they are the cost of issuing work.
 constexpr DurationNs kWorthCutting{2'000};
 
 std::uint64_t hash_of(const Part& part) {

@@ -18,7 +18,7 @@ bool overlap(Interval when, Interval window) {
   return when.begin < window.end && (when.end > window.begin || when.begin == window.begin);
 }
 
-/// Between two moments of a thread that both timelines know, its time passes evenly.
+/// A moment of a thread that both timelines know. Between two of them its time passes evenly.
 struct Knot {
   TimeNs recorded;
   TimeNs predicted;
@@ -77,15 +77,15 @@ class Reader {
   }
   Interval predicted(TaskId task) const { return {time(start_of(task)), time(end_of(task))}; }
 
-  /// Calls `visit` for those of a thread or stream, which are by start in either timeline, that lie in
-  /// the step as recorded or as predicted; each once.
+  /// Calls `visit` once for each event of a thread or stream that lies in the step as recorded or as
+  /// predicted. `events` are by start in both timelines.
   template <class EventId, class Visit>
   void for_each_inside(std::span<const EventId> events, Visit visit) const {
     auto inside = [&](auto interval_of, Interval window) {
       auto first = std::partition_point(events.begin(), events.end(), [&](EventId event) {
         return interval_of(points_.task(event)).begin < window.begin;
       });
-      // One may reach into it.
+      // The event before may reach into it.
       if (first != events.begin()) --first;
       auto last = std::partition_point(first, events.end(), [&](EventId event) {
         return interval_of(points_.task(event)).begin < window.end;
@@ -145,7 +145,7 @@ class Reader {
     return call.valid() && takes_no_time(points_.task(call)) ? Fate::kJoined : Fate::kStays;
   }
 
-  /// True when it had a duration of its own, and the scenario leaves nothing of it.
+  /// True when the task had its own duration and the scenario leaves nothing of it.
   bool takes_no_time(TaskId task) const {
     bool none = false;
     program_.for_each(program_.slot_of(end_of(task)), [&](const Constraint& constraint) {
@@ -170,7 +170,7 @@ class Reader {
     if (last != calls.end()) ++last;
     std::vector<Knot> knots;
     auto add = [&](PointId point) {
-      // With the cuts in the host's time that lead to it.
+      // Also the cuts in host time that lead to it.
       for (Slot slot = program_.slot_of(point);; --slot.value) {
         knots.push_back({program_.recorded(slot), TimeNs{times_[slot.value]} + to_recorded_});
         if (slot.value == 0 || program_.point_of({slot.value - 1}).valid()) break;
@@ -187,7 +187,7 @@ class Reader {
     return knots;
   }
 
-  /// Ranges that are no tasks, where their thread is in the predicted step.
+  /// Adds the ranges of a thread that are not tasks and lie in the predicted step.
   void read_ranges(ThreadId thread) {
     const std::vector<Knot> knots = knots_of(thread);
     if (knots.empty()) return;
@@ -220,14 +220,14 @@ class Reader {
   const Points& points_;
   const Scenario& scenario_;
   const std::vector<std::int64_t>& times_;
-  DurationNs to_recorded_;       ///< from the time of the replay to that of the recording
+  DurationNs to_recorded_;       ///< from times of the replay to times of the recording
   Interval window_;              ///< the predicted step, at the time of the recorded one
-  std::vector<EventRef> tasks_;  ///< ranges that are tasks of their own
+  std::vector<EventRef> tasks_;  ///< ranges that are tasks themselves
   PredictedStep result_;
 };
 
 /// Gains may differ a lot from step to step (a host that runs ahead waits for input in one of them):
-/// of the steps of usual length the one that gains what all gain on average.
+/// takes, of the steps of usual length, the one whose gain is closest to the average.
 std::size_t typical_step(const Predictor& predictor, const Scenario& scenario,
                          const std::vector<std::int64_t>& times) {
   const std::vector<MarkedStep>& steps = predictor.steps().steps;

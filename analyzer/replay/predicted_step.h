@@ -15,8 +15,8 @@ struct Scenario;
 /// What becomes of a task under a scenario.
 enum class Fate : std::uint8_t {
   kStays,
-  kJoined,  ///< an op that is launched no longer on its own: part of another one, or of a graph
-  kGone,    ///< takes no time of its own any more: a call that is not made, an op that is not run
+  kJoined,  ///< an op that is no longer launched separately: part of another op or of a graph
+  kGone,    ///< takes no time any more: a call that is not made, an op that is not run
 };
 
 /// A recorded event and when it would have come.
@@ -26,7 +26,7 @@ struct PredictedTask {
   /// Moved so that the predicted step begins when the recorded one did; empty for what is gone.
   Interval predicted;
   Fate fate = Fate::kStays;
-  /// A range that is no task: its ends are placed between those of its thread's calls.
+  /// A range that is not a task: its ends are placed between those of its thread's calls.
   bool interpolated = false;
 };
 
@@ -34,7 +34,7 @@ struct PredictedTask {
 struct PredictedStep {
   std::uint32_t step = 0;  ///< index into Steps::all
   Interval recorded;       ///< of the device or training thread that predictions are about
-  DurationNs replayed;     ///< the step replayed without any change; the gain is over this
+  DurationNs replayed;     ///< the step replayed without any change; gain() is relative to it
   DurationNs predicted;
   /// What `tasks` take: less than `predicted` when a resource that the graph does not have (a link,
   /// a copy engine) needs longer.
@@ -49,10 +49,10 @@ struct PredictedStep {
   Interval predicted_interval() const { return {recorded.begin, recorded.begin + predicted}; }
 };
 
-/// The timeline of a step (index into `Predictor::steps().steps`); without one of the most typical: of
-/// the half of the steps that are closest to the median in length, the one whose gain is closest to the
-/// mean. Needs a predictor that misses nothing. One replay; besides it only what lies in the step is
-/// looked at, and the batches and waits for input.
+/// The timeline of a step (index into `Predictor::steps().steps`). Without an index, that of the most
+/// typical step: of the half of the steps that are closest to the median in length, the one whose gain is
+/// closest to the mean. Needs a predictor whose missing() is empty. Costs one replay; besides, only events
+/// in the step, batches and waits for input are read.
 PredictedStep predict_timeline(const Predictor& predictor, const Scenario& scenario,
                                std::optional<std::size_t> step = std::nullopt);
 

@@ -26,7 +26,7 @@ Bounds median_interval(std::span<const double> values, const BlockPlan& plan) {
           percentile_sorted(sorted, std::min(1.0, 0.5 + reach))};
 }
 
-/// Nearly all of the gain is that of one step, which may have been chance: what happens twice is how the program is.
+/// True when nearly all of the gain is in one step, which may be chance. What happens twice is a property of the program.
 bool happens_once(std::span<const double> gains) {
   double sum = 0;
   double squares = 0;
@@ -37,7 +37,7 @@ bool happens_once(std::span<const double> gains) {
   return sum * sum < 1.5 * squares;
 }
 
-/// What a formula cannot know may be on one side of what it says: then the interval is, too.
+/// The interval may be lopsided: what a formula cannot know may lie on one side of its result.
 double expected(const Prediction& one) {
   return (one.gain_ns.low + 2 * static_cast<double>(one.gain.ns) + one.gain_ns.high) / 4;
 }
@@ -154,7 +154,7 @@ std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& tim
   double more = 0;
   if (cold > 0) more = caches_.change(scenario, of_mean, mean(replayed_.lengths), cold);
   of_mean += more;
-  // What a resource needs it needs on average: batches that are ahead let one step do with less.
+  // A resource limits steps on average: batches made ahead let a single step be shorter.
   more += std::max(0.0, static_cast<double>(scenario.at_least.ns) - of_mean);
   for (double& length : lengths) length = (length + more) / scenario.work;
   return lengths;
@@ -165,7 +165,7 @@ double Predictor::beyond_scatter(std::span<const double> gains, double less,
   const double gain = mean(gains);
   if (on_schedule) return gain - less;
   const double of_mean = gain - std::hypot(less, std::numbers::sqrt2 * usual_run_to_run_);
-  // More than one step in ten may be long: what the typical one gains may be told all the same.
+  // More than one step in ten may be long. The gain of the typical step may still be clear.
   const double typical = median(gains);
   const double of_median = typical - std::hypot(typical - median_interval(gains, blocks_).low,
                                                 std::numbers::sqrt2 * median_run_to_run_);
@@ -234,7 +234,7 @@ bool has_formulas(const Scenario& scenario) {
          std::ranges::any_of(scenario.factor, [](double factor) { return factor != 1; });
 }
 
-/// Whether all that it changes are lengths of what stays: which tasks a fix takes away is a doubt of its own.
+/// True when the scenario only changes lengths of what stays. Which tasks a fix removes is a separate doubt.
 bool has_formulas_alone(const Scenario& scenario) {
   return scenario.work == 1 && has_formulas(scenario) &&
          std::ranges::all_of(scenario.edits, [](const Edit& edit) {
@@ -257,7 +257,7 @@ Scenario Predictor::with_other_formulas(const Scenario& scenario, double by) con
 }
 
 std::vector<Scenario> Predictor::with_other_gaps(const Scenario& scenario) const {
-  // Between launches recordings have 0.75 to 1 µs (V100), 1 to 1.4 (H100), 1 to 2 (A100).
+  // Gaps between kernels in recordings: 0.75 to 1 µs (V100), 1 to 1.4 (H100), 1 to 2 (A100).
   constexpr double kLeastNs = 750;
   constexpr double kMostNs = 2'000;
   double assumed = 0;
@@ -279,7 +279,7 @@ std::vector<Scenario> Predictor::with_other_gaps(const Scenario& scenario) const
 Prediction Predictor::predict(const Scenario& scenario, double model_error,
                               std::span<const Scenario> otherwise) const {
   Replayer replayer(program_);
-  // A formula that is off by little may matter much, or not at all: where other work takes as long.
+  // A formula that is slightly off may matter much, or not at all where other work takes as long.
   const bool by_formulas = model_error > 0 && has_formulas(scenario);
   const bool alone = by_formulas && has_formulas_alone(scenario);
   Prediction result = predict_step(replayer, scenario, alone ? 0 : model_error, true);
@@ -292,7 +292,7 @@ Prediction Predictor::predict(const Scenario& scenario, double model_error,
   if (caches_.known())
     for (const double cold : {0.0, ColdCaches::kMost})
       include(predict_step(replayer, scenario, 0, false, cold));
-  // Whoever predicts nothing hardly changes what kernels wait for.
+  // A scenario without a gain hardly changes what kernels wait for.
   constexpr double kMatters = 0.01;
   const double gain = std::fabs(static_cast<double>(result.gain.ns));
   if (gain >= kMatters * static_cast<double>(baseline_.recorded.ns))

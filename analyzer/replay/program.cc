@@ -80,9 +80,9 @@ void Program::add(Slot from, DurationNs lag, PartId part, EdgeKind kind) {
   kind_.push_back(kind);
 }
 
-/// The longest that a delay of this kind is believed to be. On CUDA what takes longer waited for
-/// something that was not recorded. A device of threads publishes all its waits: there it was a
-/// thread that got no processor, and that delay goes with the wait that made the thread sleep.
+/// The longest that a delay of this kind is believed to be. On CUDA a longer delay waited for
+/// something that was not recorded. A device of threads records all its waits: there a thread got no
+/// processor, and that delay disappears with the wait that made the thread sleep.
 DurationNs Program::most_delay(EdgeKind kind, PointId from, PointId to) const {
   const Calibration& calibration = graph_.calibration();
   const Points& points = graph_.points();
@@ -117,8 +117,8 @@ DurationNs Program::most_delay(EdgeKind kind, PointId from, PointId to) const {
   }
 }
 
-/// Points inside the stretch that begins at `begin` and slot `from`, one between each two shares.
-/// Returns what the last share starts from.
+/// Adds slots inside the stretch that begins at `begin` and slot `from`, one between each two shares.
+/// Returns the slot that the last share starts from.
 Slot Program::add_cuts(Slot from, TimeNs begin, std::span<const HostShare> shares) {
   for (std::size_t i = 0; i + 1 < shares.size(); ++i) {
     begin = begin + shares[i].time;

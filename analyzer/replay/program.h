@@ -26,11 +26,11 @@ struct Constraint {
 };
 
 /// The dependency graph flattened for replaying: each point after all that it waits for, and for each
-/// the constraints that keep it: "at least `lag` after `from`". Waits are no durations here: a blocking
+/// the constraints that keep it: "at least `lag` after `from`". Waits are not durations here: a blocking
 /// call has its own cost and an edge from what it waited for. A delay (launch, front end, wake-up) that
 /// decided when a point came keeps its recorded length up to the 95th percentile of its kind; the
 /// remainder is time that nothing recorded explains and is left out: see `Baseline::residual`.
-/// Host time that belongs to several parts is cut by points of its own.
+/// Host time that belongs to several parts is cut by extra points.
 /// Immutable after construction, so any number of threads may replay it. About 45 bytes a point.
 class Program {
  public:
@@ -44,19 +44,19 @@ class Program {
   /// The recorded time of a slot; of a cut in host time, where the cut is.
   TimeNs recorded(Slot slot) const { return {recorded_[slot.value]}; }
 
-  /// The constraints of a slot; none: it comes when it came.
+  /// Visits the constraints of a slot. A slot without any comes at its recorded time.
   template <class Visit>
   void for_each(Slot slot, Visit visit) const {
     for (std::uint32_t c = first_[slot.value]; c < first_[slot.value + 1]; ++c)
       visit(constraint({c}));
   }
   Constraint constraint(ConstraintId id) const;
-  /// What a task's thread did itself until `at`, from `begin` of the task on; of two ways into a slot the one that is inside the
-  /// other. Without a `from` where it slept.
+  /// The constraint by which a task's thread reached `at` with its own work, no earlier than `begin` of the task; of two, the
+  /// inner one. Its `from` is none where the thread slept.
   Constraint own_into(Slot at, Slot begin) const;
   std::size_t constraint_count() const { return from_lag_.size(); }
 
-  /// Multiplies lags for good, by PartId and by at most 1: another run is replayed from here on. Before anybody replays it.
+  /// Multiplies lags permanently by a factor per PartId, at most 1: later replays are of another run. Call before any replay.
   void scale(std::span<const double> factor);
 
  private:

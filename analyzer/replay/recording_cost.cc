@@ -10,14 +10,14 @@
 namespace headway::analyzer {
 namespace {
 
-/// PyTorch's profiler, the costliest of them, took 40 % of the step of a program that launches all the time, our hook and CUPTI
-/// 29 % (docs/design/0083).
+/// Share of the host's time. PyTorch's profiler, the costliest recorder, took 40 % of the step of a program that launches all
+/// the time; our hook and CUPTI took 29 % (docs/design/0083).
 constexpr double kMostOfHost = 0.6;
 constexpr int kHalvings = 12;
-/// Of the step: as good as reached.
+/// Share of the step within which the wanted step counts as reached.
 constexpr double kNothing = 0.001;
 
-/// What threads that issue work do: batches are made elsewhere.
+/// True for the work of threads that issue device work. Making batches is not part of it.
 bool is_issuing(const Part& part) {
   if (part.kind == Part::Kind::kCall) return true;
   return part.kind == Part::Kind::kHost && part.stage == TimeClass::kUnknown &&

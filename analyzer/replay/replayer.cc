@@ -104,7 +104,7 @@ void Replayer::pass(const Scenario& scenario) {
       }
       latest = std::max(latest, time[from_lag[c].from] + lag);
     }
-    // Nothing is left that keeps it: it could have come with the first event.
+    // No constraint is left: the slot could have come with the first event.
     time[slot] = latest != INT64_MIN ? latest : program.recorded_[0];
   }
 }
@@ -121,12 +121,12 @@ std::vector<Replayer::Link> Replayer::chain(const Scenario& scenario, Slot first
       const bool visited =
           is_visit(scenario, constraint.id);  // lasts as long as the server made it
       const std::int64_t one = visited ? time_[at.value] : time_[constraint.from.value] + lag->ns;
-      // What would have kept it longer does not hold: another worker of a pool did it.
+      // A constraint that would end later does not hold: another worker of a pool did the task.
       if (one <= best || one > time_[at.value]) return;
       best = one;
       binding = constraint;
     });
-    if (!binding.from.valid()) break;  // it came when it came
+    if (!binding.from.valid()) break;  // it comes at its recorded time
     std::int64_t from = std::max(time_[binding.from.value], begin);
     links.push_back({at, binding, {time_[at.value] - from}});
     at = binding.from;

@@ -11,7 +11,7 @@
 namespace headway::analyzer {
 
 /// Replays a program: one pass over its slots, each as early as its constraints allow. Keeps its
-/// memory between calls: one a thread.
+/// memory between calls; use one per thread.
 class Replayer {
  public:
   explicit Replayer(const Program& program) : program_(program) {}
@@ -20,14 +20,14 @@ class Replayer {
   /// call. About 6 ns a constraint.
   const std::vector<std::int64_t>& run(const Scenario& scenario);
 
-  /// A constraint on the chain that decided when a slot came, and the time it took of it.
+  /// A constraint on the chain that decided when a slot came, and its part of the time.
   struct Link {
     Slot to;
     Constraint constraint;
     DurationNs time;
   };
-  /// The chain that decided when `last` came in the last run, which was of `scenario`, back to the
-  /// time of `first`; latest first.
+  /// The chain that decided when `last` came in the latest run(), back to the time of `first`; latest
+  /// first. That run must have been of `scenario`.
   std::vector<Link> chain(const Scenario& scenario, Slot first, Slot last) const;
 
  private:

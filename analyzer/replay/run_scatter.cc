@@ -31,7 +31,7 @@ std::vector<double> scheduled_times(const RangeNames& names, const Steps& steps,
 
 Bounds bootstrap_mean(std::span<const double> values, std::span<const double> scheduled,
                       const BlockPlan& plan) {
-  /// What one occasion takes differs by this share from run to run where the recording has too few to tell.
+  /// One occasion differs by at least this share from run to run; the recording may have too few to tell.
   constexpr double kLeastScatter = 0.1;
   constexpr double kQuantile = 1.96;
   std::vector<double> occasions;
@@ -40,7 +40,7 @@ Bounds bootstrap_mean(std::span<const double> values, std::span<const double> sc
   if (occasions.empty()) return bootstrap_mean(values, plan);
   std::vector<double> others(values.begin(), values.end());
   for (std::size_t i = 0; i < others.size(); ++i) others[i] -= scheduled[i];
-  // Without what comes on schedule, how its occasions lie tells nothing of the rest.
+  // Blocks are planned anew: where the occasions lie says nothing about the rest.
   const Bounds rest = bootstrap_mean(others, plan_blocks(others));
   const double each = mean(occasions);
   double squares = 0;

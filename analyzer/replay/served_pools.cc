@@ -19,7 +19,7 @@ ServedPools::ServedPools(const Program& program, const Scenario& scenario)
   for (std::uint32_t p = 0; p < scenario.pools.size(); ++p) {
     const Pool& pool = scenario.pools[p];
     for (std::uint32_t t = 0; t < pool.tasks.size(); ++t) turns_.push_back({p, t});
-    // Workers that the recording does not have are there when the first task is begun.
+    // All workers are free from the recorded begin of the first task on, also those that the recording does not have.
     const std::int64_t first =
         pool.tasks.empty() ? 0 : program.recorded(pool.tasks.front().begin).ns;
     workers_.push_back({std::vector<std::int64_t>(std::max<std::size_t>(1, pool.workers), first)});
@@ -28,7 +28,7 @@ ServedPools::ServedPools(const Program& program, const Scenario& scenario)
   begun_.resize(turns_.size());
 }
 
-/// What keeps the task must have come before the first one is begun: its time is known then.
+/// What delays the task must come before the first task begins: only then is its time known.
 bool ServedPools::is_begun_with(const Pool::Task& task, const Pool::Task& first) const {
   if (program_.recorded(task.begin) != program_.recorded(first.begin)) return false;
   bool known = !task.room.valid() || task.room < first.begin;
@@ -75,14 +75,14 @@ std::int64_t ServedPools::serve(Turn turn, std::span<const std::int64_t> time) {
   return begin;
 }
 
-/// Along its thread, backwards. Then forwards, as
-/// how long a visit lasts depends on when it begins.
+/// Goes backwards along the thread, then forwards, because the length of a visit depends on when it
+/// begins.
 std::int64_t ServedPools::length(const Pool::Task& task, std::int64_t begin) {
   chain_.clear();
   std::int64_t slept = 0;
   for (Slot at = task.end; at != task.begin;) {
     const Constraint inner = program_.own_into(at, task.begin);
-    // The thread slept meanwhile: what it took then.
+    // The thread slept: its recorded time up to here stays.
     if (!inner.from.valid()) {
       slept = (program_.recorded(at) - program_.recorded(task.begin)).ns;
       break;

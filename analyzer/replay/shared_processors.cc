@@ -17,16 +17,16 @@ namespace {
 
 using namespace trace;
 
-/// Of all that threads compute: where they wait for processors for less, nothing is shared.
+/// Share of all computing: where threads wait less than this for processors, none are shared.
 constexpr double kContended = 0.01;
-/// Replays until lengths agree with what runs beside, within this share of them.
+/// Replays until the assumed and the needed lengths agree within kAgree.
 constexpr int kMostPasses = 8;
 constexpr double kAgree = 0.003;
-/// Of the processors' time: from here on threads wait for one.
+/// Share of the processors' time from which on threads wait for one.
 constexpr double kFull = 0.9;
 
-/// How much of its time a worker wants a processor, by what its process got where there was enough. 1 where that was not
-/// sampled.
+/// Share of its time in which a worker wants a processor, from the processor time that its process got while there was
+/// enough. 1 where that was not sampled.
 double share_that_computes(const Trace& trace, const Analysis& analysis,
                            const std::vector<BatchTask>& made, const Points& points,
                            std::int64_t processors) {
@@ -51,12 +51,12 @@ double share_that_computes(const Trace& trace, const Analysis& analysis,
 
 }  // namespace
 
-/// How fast threads get on, by time: 1 with a processor of their own.
+/// The speed of threads over time; 1: each has its own processor.
 class SharedProcessors::Profile {
  public:
   struct Change {
     double time;
-    double working;  ///< workers more, or less
+    double working;  ///< change of the number of busy workers
     int training;
   };
   Profile(std::vector<Change> changes, double processors, double computes, bool training_shares)
@@ -78,7 +78,7 @@ class SharedProcessors::Profile {
     }
   }
 
-  /// What is done in a stretch of that length.
+  /// The work done in a stretch of that length, in ns at speed 1.
   double done(double begin, double length, bool trains) const {
     double sum = 0;
     walk(begin, [&](double from, double to, double working, bool training) {
@@ -88,13 +88,13 @@ class SharedProcessors::Profile {
     });
     return sum;
   }
-  /// How long that much takes a thread which is counted for the first `counted` of it.
+  /// How long `work` takes a thread that the profile already counts for the first `counted` ns.
   double length_of(double begin, double work, double counted, bool trains) const {
     double left = work;
     double end = begin;
     walk(begin, [&](double from, double to, double working, bool training) {
       const double own_end = begin + counted;
-      // Cut where its own part ends.
+      // Cut where the counted part ends.
       for (const auto& [a, b, own] : {std::tuple(from, std::min(to, own_end), true),
                                       std::tuple(std::max(from, own_end), to, false)}) {
         if (b <= a) continue;
@@ -115,7 +115,7 @@ class SharedProcessors::Profile {
   }
 
  private:
-  /// Of one that computes now.
+  /// Speed of a thread that computes now.
   double speed(double working, bool training, bool trains) const {
     const double wanted = std::max(trains ? 0.0 : computes_, working * computes_);
     if (training_shares_) {
@@ -129,7 +129,7 @@ class SharedProcessors::Profile {
     return 1 / (1 - computes_ + computes_ / rate);
   }
 
-  /// Calls `visit(from, to, working, training)` for the time from `begin` on until it returns false, or all is even.
+  /// Calls `visit(from, to, working, training)` for each even piece of time from `begin` on, until it returns false.
   template <class Visit>
   void walk(double begin, Visit visit) const {
     constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -165,7 +165,7 @@ SharedProcessors::SharedProcessors(const Program& program, const std::vector<Par
   if (processors <= 0 || analysis.steps.all.empty()) return;
   processors_ = static_cast<double>(processors) / static_cast<double>(trainers_in(trace));
   training_shares_ = trace.device_ops.size() == 0;
-  // Threads of a device that is the host's processors take them, too, and nobody knows how many.
+  // Where the device is the host's processors, its threads take an unknown number of them.
   const bool known = std::ranges::none_of(
       trace.devices, [](const Device& device) { return device.type == DeviceType::kHost; });
   const auto steps = static_cast<double>(analysis.steps.all.size());
@@ -234,7 +234,7 @@ bool SharedProcessors::takes_a_processor(const Part& part) const {
   return part.kind == Part::Kind::kCall;
 }
 
-/// Along the thread, backwards.
+/// Goes backwards along the thread.
 void SharedProcessors::add_stretches(TaskId made, Group& group) const {
   const Slot begin = program_.slot_of(start_of(made));
   for (Slot at = program_.slot_of(end_of(made)); at != begin;) {
@@ -306,13 +306,13 @@ std::optional<Scenario> SharedProcessors::settled(Replayer& replayer,
     Times needed = times_as_long(replayer.run(shared), computing);
     const double most = std::max(std::abs(needed.workers - 1), std::abs(needed.training - 1));
     if (most <= kAgree || pass == kMostPasses) return shared;
-    // What is full needs so much at once; what is not may go to and fro.
+    // Full processors need the whole correction; others may oscillate, so later passes take its root.
     if (pass > 1) needed = {std::sqrt(needed.workers), std::sqrt(needed.training)};
     by = {by.workers * needed.workers, by.training * needed.training};
   }
 }
 
-/// The scenario's edits, where those lengths count instead.
+/// The scenario's edits with the lengths of `computing` in place of theirs.
 std::vector<Edit> SharedProcessors::edited(const Scenario& scenario,
                                            const std::vector<Computing>& computing) {
   std::vector<Edit> edits;

@@ -10,32 +10,34 @@
 
 namespace headway::analyzer {
 
-/// Loaders' workers and the training thread on the processors that they share: where more threads compute than there are
-/// processors, each gets its part, and takes as much longer. The training thread of a GPU gets a processor whenever it computes:
-/// it sleeps often, and is served at once when it wakes up. One that computes the model itself takes part like the others.
+/// Loader workers and the training thread on the processors that they share. Where more threads compute than there are
+/// processors, each gets a part and takes longer accordingly. The training thread of a GPU program gets a processor whenever it
+/// computes: it sleeps often and is scheduled at once when it wakes up. A thread that computes the model itself shares
+/// like the others.
 class SharedProcessors {
  public:
   /// Keeps references to both.
   SharedProcessors(const Program& program, const std::vector<Part>& parts,
                    const Analysis& analysis);
 
-  /// The scenario with the lengths that computing then takes: workers' stretches by one factor longer or shorter, the training
-  /// thread's by another, but none shorter than alone. Lengths of their own, found by replaying again and again, drift apart.
-  /// None where no thread ever waits for a processor, in the recording or in the scenario. Replays up to nine times.
+  /// The scenario with the lengths that computing takes in it. One factor applies to all stretches of workers, another to those
+  /// of the training thread, and no stretch gets shorter than with its own processor. (Separate lengths per stretch, found by
+  /// repeated replays, drift apart.) None where no thread ever waits for a processor, in the recording or in the scenario.
+  /// Replays up to nine times.
   std::optional<Scenario> settled(Replayer& replayer, const Scenario& scenario) const;
-  /// How much of its recorded length a worker's constraint takes with a processor of its own, 0 to 1; 1 of any other.
+  /// How much of its recorded length a worker's constraint takes with its own processor, 0 to 1; 1 for any other constraint.
   double share_alone(ConstraintId id) const;
-  /// What workers compute in a step, on all processors that a loader has; the most of any loader.
+  /// How long the computing of the workers takes per step on all processors of their loader; the most of any loader.
   DurationNs least_per_step() const { return least_; }
 
  private:
-  /// Of a thread that computes.
+  /// A stretch in which a thread computes.
   struct Stretch {
     ConstraintId id;
     Slot from;
     bool trains = false;
     double recorded = 0;  ///< ns
-    double alone = 0;     ///< with a processor of its own
+    double alone = 0;     ///< with its own processor
   };
   struct Wait {
     Slot begin;
@@ -47,17 +49,17 @@ class SharedProcessors {
     std::vector<Wait> waits;  ///< of the training thread for batches
     std::size_t workers = 0;  ///< as recorded; 0: the training thread makes the batches
     double computes =
-        1;  ///< share of their time in which workers that are not kept from it want a processor
+        1;  ///< share of their time in which workers that nothing delays want a processor
   };
   /// A stretch in a scenario.
   struct Computing {
     const Stretch* stretch;
     std::size_t group;
-    double scaled;  ///< as long as others kept it in the recording
-    double alone;   ///< with a processor of its own
-    double length;  ///< as assumed
+    double scaled;  ///< under the scenario, slowed by others as in the recording
+    double alone;   ///< with its own processor
+    double length;  ///< as assumed in this pass
   };
-  /// By what stretches are longer.
+  /// Factors by which stretches are longer.
   struct Times {
     double workers = 1;
     double training = 1;
@@ -76,7 +78,7 @@ class SharedProcessors {
   Profile profile_of(const Group& group, const std::vector<Busy>& workers, TimeOf time_of) const;
   static std::vector<Edit> edited(const Scenario& scenario,
                                   const std::vector<Computing>& computing);
-  /// By what all stretches together differ from the assumed lengths, with what computes beside them at these times.
+  /// Factors from the assumed to the needed lengths of all stretches together, given what computes beside them at `times`.
   Times times_as_long(const std::vector<std::int64_t>& times,
                       const std::vector<Computing>& computing) const;
 
@@ -86,7 +88,7 @@ class SharedProcessors {
   double processors_ = 0;  ///< of each group; 0 unknown
   bool training_shares_ = false;
   std::vector<Group> groups_;
-  bool contended_ = false;                                     ///< the recording
+  bool contended_ = false;                                     ///< in the recording
   std::vector<std::pair<ConstraintId, double>> shares_alone_;  ///< sorted; of contended recordings
   DurationNs least_;
 };

@@ -23,18 +23,17 @@ std::vector<TimeNs> boundaries_of(const Steps& steps, const DevicePartition& par
   return times;
 }
 
-/// For each of `times` the last of the points that come before or with it. What begins before the
-/// device did anything begins with what the host did by then; the first point is for what comes before
-/// all of them.
+/// For each of `times`, the last point at or before it. A time before the device's first point gets the
+/// host's last point by then, else the first of all points.
 class LastBefore {
  public:
   explicit LastBefore(const std::vector<TimeNs>& times) : times_(times), best_(times.size()) {}
 
-  /// A point of the host: counts for the begin of the first window alone.
+  /// A point of the host: counts only for the begin of the first window.
   void offer_host(PointId point, TimeNs time) {
     const bool in_time = !times_.empty() && time <= times_.front();
     const bool had_one = host_.point.valid() && host_.time <= times_.front();
-    // The last one in time; without any, the first one, which nothing but the window begins with.
+    // The last one in time, else the first one after it.
     if (!host_.point.valid() ||
         (in_time ? !had_one || time >= host_.time : !had_one && time < host_.time))
       host_ = {point, time};

@@ -7,7 +7,7 @@
 
 namespace headway::analyzer {
 
-/// Time of the recorded critical path for which no constraint asks: some edge is missing, or a delay
+/// Time of the recorded critical path that no constraint requires: some edge is missing, or a delay
 /// was longer than 95 % of its kind.
 struct Unexplained {
   EdgeKind after = EdgeKind::kDuration;  ///< the constraint that was fulfilled last
@@ -15,7 +15,7 @@ struct Unexplained {
   DurationNs time;
 };
 
-/// Between two slots of the recording, by what came late, most first.
+/// Such time between two slots of the recording, by what came late, largest first.
 std::vector<Unexplained> find_unexplained(const Program& program, Slot first, Slot last);
 
 }  // namespace headway::analyzer

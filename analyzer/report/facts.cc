@@ -166,7 +166,7 @@ std::string finding_label(const Finding& finding) {
 
 namespace {
 
-/// What the first fix is predicted to gain; null where no replay says more than how much there is at most.
+/// The predicted gain of the first fix; null where replays give no more than an upper limit.
 const PredictedGain* replayed(const Finding& finding) {
   if (finding.basis == FigureBasis::kExposed) return nullptr;
   if (!finding.predicted || is_ceiling(*finding.predicted)) return nullptr;
@@ -358,7 +358,7 @@ std::string compute_bound(const Trace& trace, const Analysis& analysis) {
                      utilisation(trace, work, step));
 }
 
-/// Fixes of which nothing is seen before several are made; empty: there are none.
+/// A sentence on fixes that gain only when several are made; empty without such fixes.
 std::string only_together(const Analysis& analysis) {
   if (analysis.plan.size() < 2) return "";
   std::string names;
@@ -372,13 +372,13 @@ std::string only_together(const Analysis& analysis) {
       format_duration(both.recorded), format_duration(both.step), change_of(both));
 }
 
-/// A span without steps of which less is known is not known to be well.
+/// A span without steps is judged only if at least this share of it is known.
 constexpr double kMostlyTold = 0.5;
 
-/// What would gain so much of the step, if its steps did not scatter as much, leaves open whether all is well.
+/// A cause that may gain this share of the step, but is hidden by the scatter of steps, leaves the verdict open.
 constexpr double kMayMatter = 0.1;
 
-/// The cause that would gain most of those that cannot be told from how steps scatter; null: none gains much.
+/// The cause with the largest gain that is hidden by the scatter of steps; null: none gains kMayMatter.
 const Finding* undecided(const Analysis& analysis) {
   const Finding* most = nullptr;
   for (const Finding& finding : analysis.findings) {
@@ -391,7 +391,7 @@ const Finding* undecided(const Analysis& analysis) {
   return most;
 }
 
-/// A program that died before CUPTI handed its records over: what the host did says little of it.
+/// True for a program that died before CUPTI delivered its records: what the host did says little then.
 bool lost_all_device_work(const Trace& trace) {
   const std::string_view lost = trace::declaration_of(trace::Loss::kCuptiDropped).name;
   return trace.device_ops.size() == 0 &&
@@ -406,7 +406,7 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
   if (!analysis.findings.empty() && analysis.findings.front().status == Status::kFound) {
     const Finding& first = analysis.findings.front();
     std::string cause = first.sub_cause.empty() ? "" : fmt::format(" ({})", first.sub_cause);
-    // As the interval of its gain, which stands below.
+    // Matches the interval of its gain, which is shown below.
     const bool probable = first.predicted && first.predicted->surety == GainSurety::kProbable;
     return fmt::format("{}{}{}{}. {}", compute_bound(trace, analysis), probable ? "Probably: " : "",
                        first.title, cause, first.claim);
@@ -425,7 +425,7 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
   std::int64_t unknown =
       std::count_if(analysis.findings.begin(), analysis.findings.end(),
                     [](const Finding& f) { return f.status == Status::kCannotTell; });
-  std::string rest =  // of a run without a device, most rules are not asked
+  std::string rest =  // without a device, most rules do not apply
       unknown && device.device.valid()
           ? fmt::format(" {} of {} rules cannot tell.", unknown, analysis.findings.size())
           : "";

@@ -23,7 +23,7 @@ std::string_view status_words(Status status);
 std::string finding_label(const Finding& finding);
 /// "281 ms per step (70.2 %), at most 80.1 %"; of a ceiling "up to …"; "… exposed, not replayed".
 std::string gain_label(const Analysis& analysis, const Finding& finding);
-/// The share of the step that it tells first.
+/// The share of the step that gain_label() shows first.
 double gain_share(const Finding& finding);
 /// "more workers: step 196 → 23.6 ms (−88.0 %, 95 % interval −78.2 to −97.7 %)".
 std::string fix_line(const PredictedGain& gain);
@@ -32,12 +32,12 @@ inline constexpr std::string_view kPlanTitle =
     "Fixes together, same batch; each line includes those above it";
 /// "cuda graph: step 2.10 ms (−95.0 %, 95 % interval −90.1 to −99.0 %)", for each fix of the plan; empty: none.
 std::vector<std::string> plan_lines(const Analysis& analysis);
-/// The best fix as `fix_line`, or "not replayed: …"; empty: nobody asked.
+/// The best fix as `fix_line`, or "not replayed: …"; empty: no prediction was requested.
 std::string prediction_label(const Finding& finding);
 /// "predicted gains assume kernel gap 1.30 µs: default; this recording never shows it; 47.0 % of
 /// the step has no recorded cause, and is in no predicted gain"; empty: nothing.
 std::string prediction_note(const Analysis& analysis);
-/// The findings that `finding` stands for.
+/// The other findings of the same time, for which `finding` stands.
 std::vector<const Finding*> same_time(const Analysis& analysis, const Finding& finding);
 /// "PyTorch: text [knob] (now x)" in one line, not escaped.
 std::string advice_line(const Advice& advice);

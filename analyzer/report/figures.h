@@ -7,7 +7,7 @@
 
 namespace headway::analyzer {
 
-// Figures as inline SVG: no scripts, no fonts of their own, readable in print and with a screen
+// Figures as inline SVG: no scripts, no embedded fonts, readable in print and with a screen
 // reader (title and desc). Colours are those of time_class.h. Each returns "" when there is nothing
 // to draw.
 

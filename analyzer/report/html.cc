@@ -86,7 +86,7 @@ Section roofline_section(const Trace& trace, const Analysis& analysis) {
   return {"roofline", "Roofline", svg};
 }
 
-/// How to make one fix, or what is advised without one.
+/// The advice for `fix`; for an empty `fix`, the advice that belongs to no fix.
 std::string advice_html(const Finding& finding, std::string_view fix) {
   std::string out;
   for (const Advice& advice : finding.advice) {

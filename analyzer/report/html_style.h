@@ -76,9 +76,9 @@ ul.plain { padding-left: 18px; margin: 6px 0; }
 }
 )css";
 
-/// What the page does where scripts run: tables sort by a click on a heading and are searched, the picture of steps zooms.
-/// Without it everything is there all the same. It asks nothing of any network, and the page's policy allows no other
-/// script: kReportScriptHash is of these bytes (a test compares them).
+/// What the page does where scripts run: tables are sorted by a click on a heading and can be searched, the picture of steps
+/// zooms. Without scripts nothing is missing. The script makes no network requests, and the page's policy allows no other
+/// script: kReportScriptHash is the hash of these bytes (a test compares them).
 inline constexpr std::string_view kReportScript = R"js(
 "use strict";
 (function () {

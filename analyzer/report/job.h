@@ -14,7 +14,7 @@
 namespace headway::analyzer {
 
 // What a report of many ranks adds to the one of its critical rank. Each is "" for a trace of one
-// rank, so that its report stays as it is.
+// rank, so that its report does not change.
 
 /// "What was recorded", before the facts of the critical rank. Not escaped.
 std::vector<std::pair<std::string, std::string>> job_facts(const JobAnalysis& job);
@@ -29,7 +29,7 @@ void add_ranks(nlohmann::ordered_json& json, const trace::Trace& trace, const An
 
 /// Sentences on who waits for whom, imbalance and clocks. Not escaped.
 std::vector<std::string> job_sentences(const JobAnalysis& job);
-/// Ranks worth a row first: by the waits they cause, then those that wait most.
+/// Ranks sorted by the waits that they cause, then by their own waits, largest first.
 Table job_rank_table(const trace::Trace& trace, const Analysis& analysis);
 /// Index of the rank that a finding says the others wait for.
 std::optional<std::uint32_t> culprit_of(const Analysis& analysis);

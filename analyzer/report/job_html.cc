@@ -95,7 +95,7 @@ std::string wait_map_svg(const JobAnalysis& job, std::optional<std::uint32_t> cu
   constexpr double kWidth = 960;
   constexpr double kLeft = 70;
   constexpr double kBottom = 42;
-  constexpr double kTop = 8;  // of the first label above narrow rows
+  constexpr double kTop = 8;  // for the first label above narrow rows
   double row_height = std::clamp(420.0 / static_cast<double>(map.rows.size()), 5.0, 22.0);
   double height = row_height * static_cast<double>(map.rows.size()) + kBottom;
   double pitch = std::min((kWidth - kLeft) / static_cast<double>(map.columns.size()), 40.0);

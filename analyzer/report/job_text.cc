@@ -40,7 +40,7 @@ std::vector<std::pair<std::string, std::string>> job_facts(const JobAnalysis& jo
 
 namespace {
 
-/// One for each of up to three clocks; of more, one for all (JSON has each).
+/// One sentence per clock for up to three clocks, one for all if there are more (JSON has each).
 void add_clock_sentences(const JobAnalysis& job, std::vector<std::string>& out) {
   std::vector<const HostClock*> measured;
   std::vector<std::uint32_t> ranks;

@@ -44,7 +44,7 @@ std::string row(std::string_view label, const std::string& shapes, const std::st
 constexpr int kColumns = 8000;
 /// Replaying larger recordings for a picture would double what the report costs.
 constexpr std::size_t kMostReplayed = 200'000;
-/// A step that takes longer than so many typical ones is cut, or the others could not be seen.
+/// A step longer than this many typical ones is cut, because the others could not be seen.
 constexpr std::int64_t kMostTypical = 4;
 
 struct Piece {
@@ -60,7 +60,7 @@ struct Strip {
   std::vector<Piece> pieces;
 };
 
-/// One path per class: what fills most of a column has it, nothing where most of it is empty.
+/// One path per class. A column belongs to the class that fills most of it, or to none if it is mostly empty.
 std::string strip_svg(const Strip& strip, DurationNs shown) {
   std::vector<ClassTimes> columns(kColumns);
   const double scale = kColumns / static_cast<double>(shown.ns);
@@ -187,14 +187,14 @@ constexpr std::string_view kBarsBegin =
     "<table class=\"gains\"><caption class=\"away\">Mean step as recorded and as "
     "predicted</caption>\n";
 
-/// Of a recorded step 1: the longest that a bar or an interval reaches.
+/// The longest reach of a bar or an interval, in recorded steps.
 double longest(const PredictedGain& gain) {
   return std::max({1.0, 1 - gain.low, ratio(gain.step, gain.recorded)});
 }
 
 /// `scale`: percent of the width for a step as recorded.
 std::string predicted_row(std::string_view label, const PredictedGain& gain, double scale) {
-  // A gain of more means a shorter step.
+  // A larger gain means a shorter step.
   const double low = std::max(0.0, 1 - gain.high);
   const double high = std::max(low, 1 - gain.low);
   auto time = [&](double share) {

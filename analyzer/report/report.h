@@ -23,10 +23,10 @@ std::vector<std::string> report_format_names();
 /// By a file's name: .txt, .md, .json, .html, .htm, .xml, .sarif, .csv; nullopt for another.
 std::optional<ReportFormat> report_format_of_file(std::string_view file);
 
-/// What somebody noted beside a trace, at a time of that trace.
+/// A note that a person made on a trace, at a time of that trace.
 struct ReportNote {
   trace::Bookmark note;
-  std::int32_t rank = -1;  ///< of a job: whose trace; -1: there is one
+  std::int32_t rank = -1;  ///< in a job: the rank of the trace; -1: a single trace
 };
 
 struct ReportOptions {

@@ -107,7 +107,7 @@ struct Box {
   }
 };
 
-/// The name beside a point, where nothing is in the way; none when there is no room: the tooltip has
+/// The name beside a point, where nothing is in the way. Without room there is none; the tooltip has
 /// it. Points come by falling time, so the important ones get the room.
 std::string label(const Point& point, double x, double y, std::vector<Box>& taken) {
   constexpr double kCharacter = 7;  // wide, of a 12 pixel font

@@ -42,7 +42,7 @@ class Screen {
                        text);
   }
 
-  /// One line as it is, under `label` or the label of the line before.
+  /// One line, unchanged, under `label` or the label of the line before.
   void line(const std::string& label, const std::string& text) {
     lines_.push_back(fmt::format("{}{}", label_text(label), text));
   }
@@ -59,7 +59,7 @@ class Screen {
       line(i == 0 ? label : "", part);
     }
   }
-  /// One line: what does not fit is left out of the setting, not of its present value.
+  /// One line. If it is too long, the setting is shortened and not its current value.
   void advice(const Advice& advice) {
     const std::size_t columns = options_.width - kLabelColumns;
     const std::string now =
@@ -87,8 +87,7 @@ class Screen {
     if (label.empty()) return kIndent;
     return bold(label) + std::string(kLabelColumns - label.size(), ' ');
   }
-  /// Without its last words, so that it fits; a single long word loses its middle.
-  /// "pin_memory=True" does not name in_memory.
+  /// True when `knob` contains `setting` at the start of a word: "pin_memory=True" does not name in_memory.
   static bool names(std::string_view knob, std::string_view setting) {
     for (std::size_t at = knob.find(setting); at != std::string_view::npos;
          at = knob.find(setting, at + 1)) {
@@ -221,14 +220,14 @@ std::string render_screen(const Trace& trace, const Analysis& analysis,
                           const ScreenOptions& options) {
   Screen screen(options);
   screen.paragraph("Verdict", verdict(trace, analysis), 3);
-  // Else figures of a run's beginning pass for those of the whole.
+  // Without it, figures of the begin of a run would pass for those of the whole.
   if (!trace.meta_value(trace::meta::kLive).empty())
     screen.paragraph("Live", std::string(kStillRecording), 2);
   screen.blank();
   add_partition(screen, analysis, options.width);
   std::vector<const Finding*> causes;
   for (const Finding& finding : analysis.findings) {
-    // The same time with the same remedy is said once.
+    // The same time with the same remedy is shown once.
     const bool said = !finding.part_of.empty() && finding.predicted &&
                       std::ranges::any_of(causes, [&](const Finding* one) {
                         return one->predicted && one->predicted->fix == finding.predicted->fix;

@@ -18,6 +18,6 @@ struct ScreenOptions {
 std::string render_screen(const trace::Trace& trace, const Analysis& analysis,
                           const ScreenOptions& options);
 
-inline constexpr std::size_t kScreenLines = 22;  ///< leaves two for what a caller adds
+inline constexpr std::size_t kScreenLines = 22;  ///< leaves two lines for the caller
 
 }  // namespace headway::analyzer

@@ -72,7 +72,7 @@ std::string who(const Trace& trace, const DevicePartition& partition) {
   return fmt::format("device {}", trace.devices[partition.device.value].ordinal);
 }
 
-/// What the host did where no range tells.
+/// What the host did where no range shows it.
 std::string sampled_lines(const Trace& trace, const Analysis& analysis,
                           const DevicePartition& partition, std::size_t width) {
   constexpr std::size_t kShown = 6;
@@ -138,7 +138,7 @@ std::string fix_section(const Finding& finding, const PredictedGain& gain, std::
   return out;
 }
 
-/// `with`: findings of the same time, which this one stands for.
+/// `with`: other findings of the same time, for which this one stands.
 std::string finding_section(const Analysis& analysis, const Finding& finding,
                             const std::vector<const Finding*>& with, std::size_t number,
                             std::size_t width) {

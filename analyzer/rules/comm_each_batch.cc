@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::size_t kShown = 12;
 
-/// Of the partition's communication, what the early exchanges make the steady steps wait for.
+/// The segments of the partition's steady steps in which early exchanges are exposed.
 std::vector<Segment> exposed(const RuleContext& context, const DevicePartition& device,
                              const EarlyExchanges& early) {
   const std::set<trace::DeviceOpId> sums(early.sums.begin(), early.sums.end());

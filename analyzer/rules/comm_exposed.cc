@@ -25,10 +25,11 @@
 namespace headway::analyzer {
 namespace {
 
-/// "activations": of layers that ranks share.
+/// Sub-cause for exchanges of activations of layers that ranks share.
 constexpr std::string_view kActivations = "activations";
 
-/// What takes most of the exposed time: a kind of collective ("allreduce"), or all exchanges of activations.
+/// The kind of communication with most exposed time: a kind of collective ("allreduce"), or
+/// kActivations for all exchanges of activations.
 std::string main_kind(const RuleContext& context, const DevicePartition& device) {
   Collectives collectives = collectives_of(context.trace, context.steps, context.attribution);
   std::map<std::uint32_t, std::uint32_t> group_of_op;

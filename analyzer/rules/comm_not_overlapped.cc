@@ -28,17 +28,17 @@ namespace {
 
 using trace::Phase;
 
-/// Of the backward pass's kernel time, before a collective that hides under none of it. The rest sums
-/// or scales what was exchanged, or is the last layer's.
+/// A collective is late if at least this share of the backward pass's kernel time precedes it. The
+/// rest sums or scales exchanged gradients, or belongs to the last layer.
 constexpr double kNearlyAll = 0.8;
 
-/// What happens in the steady steps of a device before its update.
+/// The exchange of gradients in the steady steps of a device, before its update.
 struct Exchange {
   std::int64_t collectives = 0;  ///< that begin before the update
   std::int64_t late = 0;         ///< of them, after nearly all of the backward pass
   DurationNs backward;           ///< kernel time, all steps
   std::int64_t steps = 0;
-  bool phases = false;  ///< the trace tells backward kernels from others
+  bool phases = false;  ///< the trace distinguishes backward kernels from others
 };
 
 Exchange measure(const RuleContext& context, const DevicePartition& device) {

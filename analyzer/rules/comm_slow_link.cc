@@ -30,7 +30,7 @@ constexpr std::int64_t kLarge = 4'000'000;
 constexpr double kFarBelow = 0.3;
 constexpr double kReachable = 0.7;
 
-/// Large messages of a job together.
+/// Totals of a job's large messages.
 struct Carried {
   double bus_bytes = 0;
   double seconds = 0;
@@ -52,8 +52,8 @@ Carried carried(const JobAnalysis& job) {
   return sum;
 }
 
-/// Whether the ranks sit on several machines: by their hosts, by how many share a node, else by their
-/// number: a machine has at most 8 devices of the kinds in the table, but for a few.
+/// True if the ranks are on several machines: by their hosts, by the ranks per node, else by their
+/// number (with few exceptions, a machine has at most 8 devices of the kinds in the table).
 bool crosses_machines(const JobAnalysis& job, const trace::Trace& trace) {
   std::set<std::string> hosts;
   for (const RankSummary& rank : job.ranks) hosts.insert(rank.host);
@@ -62,7 +62,7 @@ bool crosses_machines(const JobAnalysis& job, const trace::Trace& trace) {
   return hosts.size() > 1 || (hosts.contains("") && job.world_size > 8);
 }
 
-/// Of the bytes in large messages more than half.
+/// True if more than half of the bytes in large messages are activations.
 bool carries_activations(const RuleContext& context) {
   const LayerExchanges of_layers = find_layer_exchanges(context);
   double activations = 0;

@@ -33,7 +33,8 @@ struct SmallOnes {
   double all_bytes = 0;    ///< of the group
 };
 
-/// Per communicator and kind with a usable fit. Each activation of a shared layer is needed at once, so none can wait for others.
+/// The small collectives of each communicator and kind with a usable fit. Activations of shared
+/// layers are left out: each is needed at once, so none can wait for others.
 std::vector<SmallOnes> small_ones(const JobAnalysis& job, const LayerExchanges& of_layers) {
   std::map<CollectiveGroup, std::vector<const CollectiveFigures*>> groups;
   for (const CollectiveFigures& figures : job.collectives) {
@@ -57,7 +58,7 @@ std::vector<SmallOnes> small_ones(const JobAnalysis& job, const LayerExchanges& 
   return out;
 }
 
-/// Collectives of how many steps the job's figures are over.
+/// The number of steps over which the job's figures are summed.
 double steps_of(const JobAnalysis& job) {
   const RankDevice* device = main_device(job.ranks[job.critical]);
   return device ? std::max<double>(1, static_cast<double>(device->steps.size())) : 1;

@@ -36,8 +36,7 @@ std::string note(const RuleContext& context, const Segment& segment) {
       pageable ? " from pageable memory" : "");
 }
 
-/// True when copies to the device share a stream with kernels: then they cannot overlap, whatever
-/// the timing.
+/// True if copies to the device share a stream with kernels: then they can never overlap.
 bool shares_compute_stream(const RuleContext& context, const DevicePartition& device) {
   std::vector<bool> computes(context.trace.streams.size());
   std::vector<bool> copies(context.trace.streams.size());
@@ -82,7 +81,7 @@ Traffic traffic_of(const RuleContext& context, const DevicePartition& device) {
   return traffic;
 }
 
-/// A batch comes in a few pieces; weights come in many.
+/// True if the copies are probably weights: a batch comes in a few pieces, weights come in many.
 bool looks_like_weights(const RuleContext& context, const ClassShare& copy,
                         const Traffic& traffic) {
   constexpr double kManyCopies = 16;

@@ -34,7 +34,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.claim = fmt::format("{} takes {} on average: {}.",
                               environments.empty() ? "Evaluation" : "Collecting experience", time,
                               frequency(work));
-  // What was seen once may be rarer, or more frequent, than the recording is long.
+  // A single occasion does not show how often this happens.
   finding.confidence = work.occasions.size() > 1 ? 0.9 : 0.6;
   finding.evidence = occasions_of(context, work);
   finding.advice = {

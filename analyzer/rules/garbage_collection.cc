@@ -30,7 +30,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("Garbage collection: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
   finding.claim = fmt::format("Garbage collection takes {} on average: {}.", time, frequency(work));
-  // What was seen once may be rarer, or more frequent, than the recording is long.
+  // A single occasion does not show how often this happens.
   finding.confidence = work.occasions.size() > 1 ? 0.85 : 0.6;
   finding.evidence = occasions_of(context, work);
   finding.advice = {{"PyTorch",

@@ -42,7 +42,7 @@ struct Narrow {
   DurationNs recoverable;
   DurationNs time;
   double kernels = 0;
-  bool any_told = false;    ///< the name of some product tells its alignment
+  bool any_told = false;    ///< at least one product's name has an alignment
   trace::DeviceOpId worst;  ///< of the op that loses most
   int bytes = 0;            ///< of an access of `worst`
   std::vector<Evidence> evidence;
@@ -95,7 +95,7 @@ Narrow measure(const RuleContext& context, const DevicePartition& device) {
   return result;
 }
 
-/// "; most in head: pad 50257 to 50304", as far as the recording tells.
+/// "; most in head: pad 50257 to 50304", as far as the recording shows it.
 std::string where(const RuleContext& context, const Narrow& narrow) {
   const auto op = context.attribution.op_of[narrow.worst.value];
   std::string text;

@@ -39,7 +39,7 @@ std::string note(const RuleContext& context, const Segment& segment) {
   return fmt::format("the host runs '{}'", name_of(context.trace, segment.cause));
 }
 
-/// The thread on which most of the time passes; none where no event says.
+/// The thread on which most of the time passes; none if no event shows it.
 trace::ThreadId main_thread(const RuleContext& context, const DevicePartition& device) {
   std::map<trace::ThreadId, DurationNs> time;
   for (const DeviceStep& step : device.steps) {
@@ -55,7 +55,7 @@ trace::ThreadId main_thread(const RuleContext& context, const DevicePartition& d
   return most == time.end() ? trace::ThreadId::none() : most->first;
 }
 
-/// Idle time per steady step while device code is loaded or compiled: module-load has it.
+/// Idle time per steady step while device code is loaded or compiled; it belongs to module-load.
 DurationNs loading(const RuleContext& context, const DevicePartition& device) {
   Loading loads = find_loading(context.trace);
   if (loads.intervals.empty()) return {};
@@ -63,7 +63,7 @@ DurationNs loading(const RuleContext& context, const DevicePartition& device) {
   return idle.device == &device ? idle.per_step : DurationNs{};
 }
 
-/// What is over in outlying steps, per steady step: step-outlier has it.
+/// Excess time of outlier steps, per steady step; it belongs to step-outlier.
 DurationNs in_outliers(const RuleContext& context, const DevicePartition& device) {
   std::vector<double> lengths;
   std::vector<DurationNs> host;
@@ -86,7 +86,7 @@ DurationNs in_outliers(const RuleContext& context, const DevicePartition& device
   return sum / static_cast<std::int64_t>(host.size());
 }
 
-/// What some steps have far more of than the others, per steady step: host-pauses has it.
+/// Time that some steps have far more of than others, per steady step; it belongs to host-pauses.
 DurationNs in_pauses(const RuleContext& context, const DevicePartition& device) {
   const HostPauses pauses = find_host_pauses(context);
   const bool says_so =
@@ -94,7 +94,8 @@ DurationNs in_pauses(const RuleContext& context, const DevicePartition& device) 
   return says_so && pauses.partition == &device ? pauses.inside : DurationNs{};
 }
 
-/// "; 34.1 % of the step in 'CartPoleEnv.step (cartpole.py:171)', from 'main (dqn.py:180)'"; the two that take most.
+/// "; 34.1 % of the step in 'CartPoleEnv.step (cartpole.py:171)', from 'main (dqn.py:180)'", for
+/// the two functions that take most.
 std::string sampled_text(const SampledWorks& sampled, DurationNs step) {
   constexpr std::size_t kNamed = 2;
   std::string text;
@@ -109,12 +110,13 @@ std::string sampled_text(const SampledWorks& sampled, DurationNs step) {
   return text;
 }
 
-/// The function or range that takes most, as advice names it; empty: a profiler has to find it first.
+/// The function or range that takes most, as named in the advice; empty: a profiler has to find it
+/// first.
 std::string what_to_move(const HostWork& work, const SampledWorks& sampled) {
   if (!work.name.empty()) return fmt::format("'{}'", work.name);
   if (sampled.works.empty()) return "";
   const SampledWork& most = sampled.works.front();
-  // The loop itself cannot be moved away, but that line of it.
+  // The training loop itself cannot be moved away, but one line of it can.
   return most.from.empty() ? fmt::format("the code at {}", most.place)
                            : fmt::format("'{}'", function_text(most));
 }
@@ -139,7 +141,7 @@ std::vector<Advice> advice(bool on_threads, const std::string& named) {
            then + "jax.jit over the whole step, tf.function", ""}};
 }
 
-/// Of steps without a device, that of the thread that does most of what no range tells.
+/// For steps without a device: the share of the thread with most time outside ranges.
 ClassShare worst_thread(const RuleContext& context) {
   ClassShare worst;
   for (const DevicePartition& thread : context.partitions) {

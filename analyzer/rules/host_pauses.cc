@@ -37,7 +37,7 @@ DurationNs middle_of(const HostPauses& of) {
   return {times.empty() ? 0 : static_cast<std::int64_t>(median(times))};
 }
 
-/// The range that lies in most of them; empty where nothing was recorded there.
+/// The name of the range that lies in most pauses; empty if nothing was recorded there.
 std::string_view named(const RuleContext& context, const HostPauses& of) {
   const HostPauses::Pause* longest = nullptr;
   std::size_t ranged = 0;
@@ -59,12 +59,12 @@ std::string what_it_may_be(const HostPauses& of) {
   return "Possible reasons: evaluation, a checkpoint, garbage collection, a competing process.";
 }
 
-/// Where most of the time of pauses is.
+/// True if most of the pauses' time lies inside steps.
 bool are_inside(const HostPauses& of) {
   return 2 * of.inside.ns > of.per_step.ns;
 }
 
-/// What the thread ran in them, by samples of its stack; empty where there are none.
+/// What the thread ran in the pauses, by samples of its stack; empty without samples.
 std::string sampled_text(const RuleContext& context, const HostPauses& of) {
   constexpr std::size_t kNamed = 3;
   std::vector<Interval> where;
@@ -120,7 +120,7 @@ std::vector<Evidence> evidence(std::vector<HostPauses::Pause> longest, DurationN
   return list;
 }
 
-/// `is_named`: the finding says what runs there; else that has to be found first.
+/// `is_named`: the finding names the work; else it has to be found first.
 std::vector<Advice> advice(bool is_named) {
   const std::string text = is_named
                                ? "Do this work less often, on another thread, or at a time of "
@@ -139,7 +139,7 @@ std::vector<Advice> advice(bool is_named) {
            ""}};
 }
 
-/// Of what lies before each step.
+/// Unnamed time per step, if each step has a pause.
 DurationNs between_each(const HostPauses& of) {
   return of.usual + of.per_step;
 }
@@ -162,7 +162,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Finding finding = found(rule, time, context);
   finding.claim = each ? claim_of_each(context, of, time) : claim_of_pauses(context, of);
   finding.sub_cause = each ? "each-step" : of.every > 0 ? "periodic" : "irregular";
-  // That the host stops is measured; what was seen once may be rarer than the recording is long.
+  // The pauses are measured, but a single one may be rarer than the length of the recording
+  // suggests.
   finding.confidence = each || of.pauses.size() > 1 ? 0.85 : 0.6;
   finding.evidence = evidence(each ? of.between : of.pauses, of.usual);
   const bool is_named =

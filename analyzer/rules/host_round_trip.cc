@@ -33,7 +33,7 @@ struct Trips {
   std::vector<Evidence> evidence;
 };
 
-/// Time that kernels take in `where`, on any stream of the device; overlaps count once.
+/// Time in `where` during which kernels run on any stream of the device; overlaps count once.
 DurationNs busy(const RuleContext& context, const DevicePartition& device, Interval where) {
   const trace::DeviceOps& ops = context.trace.device_ops;
   DurationNs sum;

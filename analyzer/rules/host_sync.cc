@@ -30,8 +30,9 @@ std::string_view plain(std::string_view name) {
   return name.substr(0, name.find(','));
 }
 
-/// The framework's op that made the call: of the ops around it, the outermost of those that end in it
-/// (is_nonzero > item > _local_scalar_dense), else the innermost range. Empty when there is none.
+/// The framework's op that made the call: of the nested ops around it whose last work is the call
+/// (is_nonzero > item > _local_scalar_dense), the outermost; else the innermost range. Empty if
+/// there is none.
 std::string_view op_around(const trace::Trace& trace, trace::CallId call) {
   auto name = [&](trace::RangeId range) {
     return plain(trace.strings[trace.ranges.name[range.value]]);
@@ -88,7 +89,7 @@ Culprit main_culprit(const RuleContext& context, const DevicePartition& device) 
   return worst;
 }
 
-/// Blocking calls per steady step, of all threads; over the whole trace when there are no steps.
+/// Blocking calls of all threads per steady step; in the whole trace if it has no steps.
 double blocking_calls(const RuleContext& context) {
   const trace::Calls& calls = context.trace.calls;
   auto count_in = [&](Interval window) {

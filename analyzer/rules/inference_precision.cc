@@ -32,7 +32,7 @@ struct Wide {
   std::vector<Evidence> evidence;
 };
 
-/// The fastest that its matrix units multiply at; integers and 16 bits alike need only be asked for.
+/// The highest rate of the device's matrix units over 8-bit integers and 16-bit types.
 double narrowest(const DeviceLimits& limits) {
   return std::max(limits.peak_flops(trace::MathUnit::kTensor, Precision::kInt8),
                   limits.peak_flops(trace::MathUnit::kTensor, Precision::kFp16));

@@ -130,8 +130,8 @@ std::vector<Advice> advice_for_own_thread(const RuleContext& context, bool loade
   return list;
 }
 
-/// Idle time per steady step in which nothing says what the host did: neither a call nor a range
-/// within the step.
+/// Idle time per steady step in which neither a call nor a range within the step shows what the
+/// host did.
 DurationNs unexplained_time(const RuleContext& context, const DevicePartition& device) {
   std::vector<bool> is_step(context.trace.ranges.size());
   for (const Step& step : context.steps.all) {
@@ -167,14 +167,14 @@ bool says_where_it_waits(const trace::Trace& trace) {
          names_an_input_wait(trace);
 }
 
-/// What of the input time the training thread spends making batches itself.
+/// The part of the input time in which the training thread makes batches itself.
 struct OwnWork {
   DurationNs time;  ///< per step
   HostWork work;
   bool from_loader = false;  ///< a loader without workers
 };
 
-/// Whether the range is part of a batch that its own thread makes.
+/// True if the range is part of a batch that its own thread makes.
 bool is_made_here(const trace::Trace& trace, trace::RangeId range) {
   for (; range.valid(); range = trace.ranges.parent[range.value]) {
     const trace::RangeInfo* info = trace.info(range);
@@ -199,7 +199,7 @@ OwnWork own_work(const RuleContext& context, const DevicePartition& device) {
           segment.cause.kind != EventRef::Kind::kRange)
         continue;
       const trace::RangeId range{segment.cause.index};
-      // Another loader of the program, that of the evaluation perhaps, may have no workers.
+      // Another loader of the program, for example that of the evaluation, may have no workers.
       const bool here = is_made_here(trace, range);
       if (!trains[trace.ranges.thread[range.value].value] ||
           (context.attribution.contexts[range.value].input_wait && !here))
@@ -218,7 +218,7 @@ OwnWork own_work(const RuleContext& context, const DevicePartition& device) {
   return own;
 }
 
-/// The stage that takes most of the waits; without any view into the workers it is the wait itself.
+/// The stage that takes most of the waits; the wait itself if the workers' stages are not known.
 std::pair<TimeClass, std::string_view> main_cause(const RuleContext& context,
                                                   const ClassTimes& times) {
   static constexpr std::array<std::pair<TimeClass, std::string_view>, 3> kCauses = {
@@ -234,7 +234,7 @@ std::pair<TimeClass, std::string_view> main_cause(const RuleContext& context,
   return {cause.first, seen ? "hand-over" : "unseen"};
 }
 
-/// What happens meanwhile, with what takes no time left out.
+/// What happens during the waits; stages without time are left out.
 std::string while_it_waits(const ClassTimes& times) {
   static constexpr std::array<std::pair<TimeClass, std::string_view>, 3> kMeanwhile = {
       {{TimeClass::kIoRead, "while {} reads"},
@@ -259,7 +259,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (input.share() < kFindingShare) {
     DurationNs unexplained = unexplained_time(context, *input.device);
     bool evidence = input.time.ns > 0 || says_where_it_waits(context.trace);
-    // Without any sign of where the program waits for input, its waits would hide in the host's
+    // Without any sign of where the program waits for input, its waits would count in the host's
     // classes.
     if (!evidence && ratio(unexplained, input.step) >= kFindingShare) {
       return cannot_tell(
@@ -289,7 +289,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     finding.claim += cause.second == "unseen"
                          ? std::string(" the loader's activity is not recorded.")
                          : " " + while_it_waits(times) + ".";
-  // Time whose worker was seen at work is evidence; the rest is inferred from the wait alone.
+  // Time with a recorded stage of the worker is evidence; the rest is inferred from the wait alone.
   finding.confidence =
       0.6 + 0.4 * ratio(times[TimeClass::kIoRead] + times[TimeClass::kDecode], input.time);
   finding.evidence =

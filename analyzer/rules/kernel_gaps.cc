@@ -32,10 +32,10 @@ bool is_of_graph(const RuleContext& context, const Segment& gap) {
          context.trace.calls.kind[gap.cause.index] == trace::DeviceCallKind::kGraphLaunch;
 }
 
-/// Longer ones are launches that take long to reach the device.
+/// Longer gaps come from launches that take long to reach the device.
 constexpr DurationNs kLongestGap{10'000};
 
-/// The op that a gap was spent before.
+/// The name of the op after a gap.
 std::string next_op(const RuleContext& context, const Segment& gap) {
   if (gap.cause.kind != EventRef::Kind::kCall)
     return std::string(name_of(context.trace, gap.cause));

@@ -29,7 +29,7 @@ std::string note(const RuleContext& context, const Segment& segment) {
 }
 
 struct Kernels {
-  double late = 0;  ///< share of them that began when a launch came, not when the queue let them
+  double late = 0;  ///< share of them that waited for their launch, not for the queue
   double per_step = 0;
   double median_ns = 0;
 };
@@ -74,7 +74,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       of_step(context, gap.time, gap.step), kernels.per_step, per_step(context),
       format_duration({static_cast<std::int64_t>(kernels.median_ns)}),
       format_percent(kernels.late));
-  // A few late launches may have a reason of their own; where most are late, launching is the limit.
+  // A few late launches may have another reason; if most are late, launching is the limit.
   finding.confidence = 0.3 + 0.65 * kernels.late;
   finding.evidence = longest_segments(context, *gap.device, {TimeClass::kLaunchGap}, note);
   finding.advice = {

@@ -29,7 +29,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("Logging: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
   finding.claim = fmt::format("Logging takes {} on average: {}.", time, frequency(work));
-  // What was seen once may be rarer, or more frequent, than the recording is long.
+  // A single occasion does not show how often this happens.
   finding.confidence = work.occasions.size() > 1 ? 0.9 : 0.6;
   finding.evidence = occasions_of(context, work);
   finding.advice = {

@@ -39,7 +39,7 @@ Interval startup_of(const RuleContext& context) {
   for (const auto* starts : {&trace.ranges.start, &trace.calls.start, &trace.device_ops.start}) {
     if (!starts->empty()) begin = std::min(begin, starts->front());
   }
-  if (process.injected) begin = std::min(begin, process.start);  // others do not say it
+  if (process.injected) begin = std::min(begin, process.start);  // other starts are not known
   return {begin, first.host.begin};
 }
 
@@ -71,7 +71,7 @@ bool copies_in(trace::DeviceOpKind kind) {
 struct Fetching {
   IntervalSet all;
   DurationNs reading;
-  bool known = false;  ///< something recorded says what the program read or copied
+  bool known = false;  ///< reads or copies of the program were recorded
 };
 
 Fetching fetching_in(const RuleContext& context, Interval startup) {

@@ -42,16 +42,16 @@ constexpr std::size_t kParts = 12;
 constexpr std::size_t kThird = kParts / 3;
 constexpr double kScatter = 1.0 / 8;
 constexpr double kLeast = 0.01;       ///< of the memory in use
-constexpr double kLeastAlone = 0.05;  ///< where nothing tells what is left
+constexpr double kLeastAlone = 0.05;  ///< the same if free memory is unknown
 constexpr double kLongRun = 100'000;  ///< steps
-constexpr double kSeenOfLeft = 0.01;  ///< less growth than this of what is left may end
+constexpr double kSeenOfLeft = 0.01;  ///< growth of a smaller share of free memory may end
 constexpr double kSeenOfUsed = 0.2;   ///< likewise, of the memory in use at the end
-constexpr double kByOthers = 1.25;    ///< so much more than its own counts as others'
+constexpr double kByOthers = 1.25;    ///< a larger multiple of its own is others'
 constexpr std::int64_t kFewestSteps = 12;
 
 using Parts = std::array<double, kParts>;
 
-/// The median of the samples in each part of the window; nothing when a part has none.
+/// The median of the samples in each part of the window; nothing if a part has no samples.
 std::optional<Parts> parts_of(const trace::CounterSeries& series, Interval window) {
   std::array<std::vector<double>, kParts> samples;
   const double width = static_cast<double>(window.length().ns) / kParts;
@@ -72,7 +72,7 @@ double third(const Parts& parts, std::size_t which) {
   return median(std::span(parts).subspan(which * kThird, kThird));
 }
 
-/// Bytes by which memory grows over the window; 0 when it does not, or ceases to.
+/// Bytes by which memory grows over the window; 0 if it does not grow or stops growing.
 double growth_of(const Parts& parts) {
   std::vector<double> slopes;
   for (std::size_t a = 0; a < kParts; ++a)
@@ -93,18 +93,19 @@ struct Growth {
   const trace::CounterSeries* series = nullptr;
   double bytes = 0;  ///< over the window
   double per_step = 0;
-  double taken = 0;           ///< over the window, with what other processes of the machine take
+  double taken = 0;           ///< over the window, by all processes of the machine
   double taken_per_step = 0;  ///< likewise
   double used = 0;            ///< at the end
   double left = 0;            ///< 0: unknown
   double steps_left() const { return left / taken_per_step; }
-  /// Caches that fill do not reach this far.
+  /// True if the growth is too large for caches that fill.
   bool is_told() const {
     return left <= 0 || taken >= kSeenOfLeft * left || bytes >= kSeenOfUsed * used;
   }
 };
 
-/// Bytes by which the machine's available memory falls over the window; 0 where it does not, or ceases to.
+/// Bytes by which the machine's available memory falls over the window; 0 if it does not fall or
+/// stops falling.
 double taken_by_all(const RuleContext& context, Interval window) {
   const trace::CounterSeries* available = counters::find(context.trace, kAvailable);
   std::optional<Parts> parts = available ? parts_of(*available, window) : std::nullopt;
@@ -134,7 +135,7 @@ std::string label_of(const RuleContext& context, const trace::CounterSeries& ser
   return fmt::format("the memory of process {}, a training helper", process.pid);
 }
 
-/// What the parent had in memory when it forked this process; 0 for one that runs a program of its own.
+/// Resident bytes of the parent when it forked this process; 0 if the process runs another program.
 double shared_at_fork(const trace::Trace& trace, const trace::Process& process) {
   for (const trace::CounterSeries& series : trace.counters) {
     if (series.name != kResident || !series.process.valid()) continue;

@@ -29,7 +29,7 @@ namespace {
 constexpr double kUsable = 0.9;
 constexpr double kMinGrowth = 2;
 
-/// What a batch `growth` times as large saves per step's worth of samples.
+/// Time that a batch `growth` times as large saves per samples of one present step.
 DurationNs gain_of(const RuleContext& context, const DevicePartition& device, double growth) {
   auto saved = [](DurationNs time, double factor) {
     return static_cast<double>(time.ns) * (1 - 1 / factor);
@@ -80,7 +80,7 @@ std::vector<Evidence> evidence(const RuleContext& context, const DevicePartition
   return list;
 }
 
-/// The batch that has most of the gain: beyond it memory is spent for little.
+/// The smallest growth with most of the gain; a larger batch uses more memory for little.
 double worthwhile_growth(const RuleContext& context, const DevicePartition& device, double most) {
   constexpr double kMostOfIt = 0.9;
   const DurationNs all = gain_of(context, device, most);

@@ -32,9 +32,9 @@ struct Slow {
   DurationNs recoverable;
   DurationNs time;
   double kernels = 0;
-  double modelled_ns = 0;  ///< of `time`, what had flops to go by
+  double modelled_ns = 0;  ///< part of `time` with known flops
   DurationNs bf16;         ///< of `time`
-  DurationNs nameless;     ///< of matrix kernels on general cores that do not say their number type
+  DurationNs nameless;     ///< of matrix kernels on general cores without a known number type
   std::vector<Evidence> evidence;
 };
 
@@ -97,7 +97,8 @@ Slow measure(const RuleContext& context, const DevicePartition& device, const Ke
   return slow;
 }
 
-/// What NVIDIA's libraries obey before what a program says (their documentation of TF32).
+/// True if the environment forbids TF32. NVIDIA's libraries let this variable override the
+/// program's setting (their documentation of TF32).
 bool tf32_is_forbidden(const RuleContext& context) {
   return context.trace.meta_value("env.NVIDIA_TF32_OVERRIDE") == "0";
 }

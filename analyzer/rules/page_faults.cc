@@ -64,7 +64,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
                        "Page faults of the training thread were not counted: record with the "
                        "Python hook.");
   const PageFaults& faults = worst->faults;
-  if (faults.time.ns == 0)  // too few for the hook to measure one
+  if (faults.time.ns == 0)  // too few for the hook to measure their time
     return fine(rule, fmt::format("Page faults: {} in each step.",
                                   format_count(std::llround(faults.per_step))));
   const std::string time = of_step(context, faults.time, context.step);

@@ -40,13 +40,13 @@ MemoryKind host_memory(const trace::DeviceOps& ops, std::size_t i) {
                                                         : ops.destination_memory[i];
 }
 
-/// Rates and what is known, over all copies between host and device.
+/// Totals over all copies between host and device: counts, known memory kinds and rates.
 struct Copies {
   std::int64_t count = 0;
   std::int64_t known = 0;     ///< those whose memory is known
   double pinned_rate = 0;     ///< of the fastest recorded, else the slot's
-  std::string_view slot;      ///< whose rate that is; empty where pinned copies were recorded
-  double suspect_rate = 0;    ///< of pageable copies; of large ones where memory is unknown
+  std::string_view slot;      ///< the slot of that rate; empty if pinned copies were recorded
+  double suspect_rate = 0;    ///< of pageable copies; if the memory kind is unknown, of large ones
   std::vector<bool> suspect;  ///< per device op
 };
 
@@ -92,7 +92,7 @@ struct Cost {
   std::vector<Segment> segments;
 };
 
-/// The copy behind a segment; none when it is about something else.
+/// The copy that causes a segment; none if its cause is something else.
 trace::DeviceOpId copy_of(const trace::Trace& trace, const Segment& segment) {
   if (segment.cause.kind == EventRef::Kind::kDeviceOp)
     return segment.time_class == TimeClass::kH2d || segment.time_class == TimeClass::kD2hOther

@@ -30,7 +30,7 @@
 namespace headway::analyzer {
 namespace {
 
-/// Of the mean stage: with less the stages are even.
+/// Stages are even if the busiest exceeds the mean stage by a smaller share than this.
 constexpr double kUneven = 0.05;
 
 std::string list_of(const Pipeline& pipeline) {
@@ -41,7 +41,7 @@ std::string list_of(const Pipeline& pipeline) {
   return pipeline.stages.size() > kShown ? text + ", …" : text;
 }
 
-/// Of all stages: what they wait, and why.
+/// The claim if all stages are known: their waits and the reason.
 std::string claim_of_whole(const RuleContext& context, const Pipeline& pipeline, DurationNs wait,
                            DurationNs uneven) {
   const PipelineStage& busiest = pipeline.busiest();
@@ -65,7 +65,8 @@ std::string place_of(const PipelineStage& stage) {
   return fmt::format("a stage between ranks {} and {}", stage.before, stage.after);
 }
 
-/// Time per step of messages whose ends nothing tells: neighbours are unknown. (All-to-alls are such messages, too.)
+/// Time per step of messages with unknown ends, so that neighbours are unknown. (All-to-alls can be
+/// recorded as such messages, too.)
 DurationNs unknown_messages(const RuleContext& context) {
   const Collectives all = collectives_of(context.trace, context.steps, context.attribution);
   DurationNs sum;

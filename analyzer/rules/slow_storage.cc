@@ -34,10 +34,10 @@ namespace {
 
 /// A disk whose mean rate is this close to its highest is taken to be saturated.
 constexpr double kSaturated = 0.8;
-/// A storage that serves one read at a time is always at it.
+/// A storage that serves one read at a time counts as full from this load on.
 constexpr double kFull = 0.95;
 constexpr std::int64_t kLargeMean = 1'000'000;
-/// bytes/s of one reader: beyond what network file systems and most single disks give one stream.
+/// bytes/s of one reader: more than network file systems and most single disks give one stream.
 constexpr std::int64_t kMemoryPace = 2'000'000'000;
 
 std::string note(const RuleContext& context, const Segment& segment) {
@@ -73,7 +73,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (input.share() < kFindingShare)
     return fine(rule, fmt::format("Read wait: {}.", of_step(context, reading.time, reading.step)));
   const StorageModel storage = busiest_storage(context.trace, context.steps.warm_from(), window);
-  // Whatever a worker does while its batch is awaited, it waited for the storage before.
+  // The storage is full, so a worker has waited for it before, whatever it does while its batch is
+  // awaited.
   const bool of_all_input = storage.in_turns && storage.load(window) >= kFull;
   if (of_all_input) reading = input;
   if (reading.share() < kFindingShare)

@@ -42,7 +42,7 @@ std::string note(const RuleContext& context, const Segment& segment) {
                      format_duration(interval_of(context.trace, segment.cause).length()));
 }
 
-/// " at 3.5 MB/s"; nothing where no transfer was long enough to show.
+/// " at 3.5 MB/s"; empty if no transfer was long enough to measure a rate.
 std::string at_rate(const StorageModel& storage) {
   return storage.bytes_per_s < kFasterThanShows ? fmt::format(" at {}/s", format_rate(storage))
                                                 : "";

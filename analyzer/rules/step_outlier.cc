@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::size_t kMinSteps = 10;
 constexpr double kMads = 5;
-constexpr double kMinExcess = 0.10;  ///< of the median, where MAD is tiny
+constexpr double kMinExcess = 0.10;  ///< of the median, if the MAD is tiny
 constexpr double kOutlierShare = 0.02;
 constexpr double kFarBeyond = 5;  ///< as far as MADs are from the median
 
@@ -70,7 +70,7 @@ Outliers find_outliers(const RuleContext& context, const DevicePartition& device
   return result;
 }
 
-/// The class that takes more in the outliers than in the usual steps, most of all.
+/// The class whose time grows most from the usual steps to the outliers.
 TimeClass grown_class(const Outliers& outliers, DurationNs& growth) {
   TimeClass grown = TimeClass::kUnknown;
   growth = {0};
@@ -90,7 +90,7 @@ TimeClass grown_class(const Outliers& outliers, DurationNs& growth) {
   return grown;
 }
 
-/// Steps from one outlier to the next when that is always the same; 0 otherwise.
+/// Steps from one outlier to the next if always the same; else 0.
 std::int64_t period(const RuleContext& context, const Outliers& outliers) {
   if (outliers.steps.size() < 3) return 0;
   auto number = [&](std::size_t i) { return context.steps.all[outliers.steps[i]->step].number; };
@@ -101,7 +101,8 @@ std::int64_t period(const RuleContext& context, const Outliers& outliers) {
   return first;
 }
 
-/// Workers that begin together deliver together: then one step in as many as there are workers waits.
+/// True if the outliers come from the rhythm of workers: workers that begin together deliver
+/// together, so with n workers, every n-th step waits.
 bool is_rhythm_of_workers(const RuleContext& context, std::size_t outliers, std::size_t steps) {
   std::size_t workers = loader_work(context).at_once;
   return workers > 1 && outliers * workers + workers >= steps;
@@ -165,7 +166,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
           ? &main_between_cause(context.trace, *worst.device, worst.steps)
           : nullptr;
   if (between && between->cause == BetweenCause::kOther) between = nullptr;
-  // A cause with a rule of its own is one finding.
+  // A cause with a rule of its own must not make a second finding.
   const HostPauses pauses = find_host_pauses(context);
   if (pauses.steps >= HostPauses::kLeastSteps && is_worth_a_finding(context, pauses) &&
       2 * pauses.per_step.ns >= worst.per_step.ns)
@@ -201,7 +202,7 @@ double outlier_limit(std::span<const double> lengths) {
       middle + std::max(kMads * median_absolute_deviation(lengths), kMinExcess * middle);
   std::vector<double> sorted(lengths.begin(), lengths.end());
   std::sort(sorted.begin(), sorted.end());
-  // Where the usual steps vary more, rare ones stand out against the slowest tenth of the usual ones.
+  // If the usual steps vary more, outliers must stand out against the slowest tenth of the steps.
   const double tenth = percentile_sorted(sorted, 1 - kMostOutliers);
   return tenth <= limit ? limit : std::max(limit, middle + kFarBeyond * (tenth - middle));
 }

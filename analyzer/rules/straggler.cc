@@ -36,7 +36,7 @@
 namespace headway::analyzer {
 namespace {
 
-/// What people call the cause, and what to do about it.
+/// A cause in plain words, and the advice for it.
 struct Remedy {
   std::string_view cause;
   std::string_view text;
@@ -115,7 +115,7 @@ Pauses pauses_of(const RuleContext& context) {
   return pauses;
 }
 
-/// The training thread whose steps are judged, where no device is; null otherwise.
+/// The partition of the training thread whose steps are judged if there is no device; else null.
 const DevicePartition* without_device(const RuleContext& context) {
   for (const DevicePartition& partition : context.partitions) {
     if (!partition.device.valid() && partition.steady_steps > 0) return &partition;
@@ -129,7 +129,8 @@ bool pauses_explain(const Pauses& pauses, const LateCause& cause) {
   return idle && cause.excess_per_step.ns > 0 && pauses.usual * 2 >= cause.excess_per_step;
 }
 
-/// What that rank does in the steps in which the others wait for it: "its host pauses for 14.0 ms each step".
+/// What the late rank does in the steps in which others wait for it: "its host pauses for 14.0 ms
+/// each step".
 std::string doing(const LateCause& cause, const Pauses& pauses, const HostWork& own) {
   const std::string excess = format_duration(cause.excess_per_step);
   if (pauses_explain(pauses, cause))
@@ -166,11 +167,11 @@ std::vector<Evidence> evidence_of(const Pauses& pauses) {
   return evidence;
 }
 
-/// Whether so much of the waiting is for the critical rank that another run would show it, too: other
-/// programs on the machine hold now this rank up and now that one, for many steps each.
+/// True if the critical rank's share of the waiting is so large that another run would show it,
+/// too. Other programs on the machine delay one rank, then another, for many steps each.
 bool is_beyond_chance(const JobAnalysis& job, double limit) {
   constexpr std::size_t kMost = 500;
-  std::vector<std::pair<TimeNs, double>> over;  // by the clock of the rank that is named first
+  std::vector<std::pair<TimeNs, double>> over;  // times by the clock of the first rank
   for (const MatchedCollective& c : job.matching.all) {
     if (!c.tells_waits) continue;
     DurationNs waited;

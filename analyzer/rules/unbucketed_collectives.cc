@@ -34,11 +34,12 @@ namespace {
 
 constexpr double kMany = 32;
 constexpr double kFewerBuckets = 8;
-/// Of the mean: what half of the collectives take at most where most tensors are small.
+/// Most tensors are small if half of the collectives take at most this share of the mean.
 constexpr double kSkewed = 0.25;
 constexpr double kBucketBytes = 25e6;
 constexpr double kBucketsOfUnknownSize = 8;
-/// A tensor is copied and scaled for its exchange: so many ops may stand between neighbours.
+/// Largest number of ops between neighbouring collectives: a tensor is copied and scaled for its
+/// exchange.
 constexpr int kOthersBetween = 2;
 
 struct Exchange {
@@ -52,7 +53,7 @@ struct Exchange {
   std::vector<Evidence> evidence;
 };
 
-/// Sums of gradients: what DDP and FSDP exchange in the backward pass.
+/// True for sums of gradients, which DDP and FSDP exchange in the backward pass.
 bool sums_gradients(const trace::Trace& trace, const trace::Collective* collective,
                     trace::DeviceOpId op) {
   if (collective) {
@@ -78,7 +79,7 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
   double bytes = 0;
   std::size_t sized = 0;
   const DeviceStep* current = nullptr;
-  TimeNs last_end = TimeNs::min();  // of what ran since the last collective, and it
+  TimeNs last_end = TimeNs::min();  // of the last collective and ops since then
   DurationNs gap;                   // idle since the last collective
   int others = 0;                   // ops since the last collective
   Interval burst;
@@ -144,7 +145,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (context.program.is_inference())
     return fine(rule, "The program does inference: no gradient exchange.");
-  // With all ranks, latency and rate of the link are known, and which buckets are best.
+  // With all ranks, the link's latency and rate and the best buckets are known.
   if (context.job)
     return fine(rule, "See comm-too-small, which judges message sizes across the job.");
   const Exchange exchange = measure(context, *share.device);

@@ -41,8 +41,9 @@ struct Chain {
   }
 };
 
-/// Chains of at least two memory-bound ops that ran, by recoverable time. Two ops are linked when the result of
-/// the one goes to memory-bound ops of its phase only: what a convolution also reads must be written anyway.
+/// Chains of at least two memory-bound ops that ran, by recoverable time. Two ops are linked if the
+/// result of the first goes only to memory-bound ops of its phase: a result that a convolution also
+/// reads must be written anyway.
 std::vector<Chain> find_chains(const std::vector<MeasuredOp>& graph) {
   std::map<std::pair<trace::ProcessId, std::int64_t>, std::size_t> index;
   for (std::size_t i = 0; i < graph.size(); ++i) index[{graph[i].op->process, graph[i].op->op}] = i;

@@ -35,8 +35,8 @@ constexpr DurationNs kFixedCost{2'000};
 
 struct Updates {
   double kernels_per_step = 0;
-  DurationNs window_per_step;        ///< stretches without other kernels in between
-  DurationNs beyond_fixed_per_step;  ///< what kernels take over the fixed cost of each
+  DurationNs window_per_step;        ///< sequences without other kernels in between
+  DurationNs beyond_fixed_per_step;  ///< time of kernels beyond the fixed cost of each
   double multi_tensor_per_step = 0;  ///< of the kernels
   double bytes_per_step = 0;
   double best_rate = 0;  ///< bytes/s
@@ -49,7 +49,7 @@ Updates measure(const RuleContext& context, const DevicePartition& device) {
     Interval interval{TimeNs::max(), TimeNs::min()};
     trace::DeviceOpId first;
     std::int64_t kernels = 0;
-    Interval stretch;  ///< the one that goes on
+    Interval stretch;  ///< the open sequence
     bool open = false;
     DurationNs length;
   };

@@ -44,7 +44,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   DurationNs time;
   for (const DevicePartition& device : context.partitions) {
     if (device.steady_steps == 0 || !device.device.valid()) continue;
-    // Threads of a host device are descheduled at times, and all that they do is recorded.
+    // Threads of a host device can be descheduled, and all their work is recorded.
     if (context.trace.devices[device.device.value].type == trace::DeviceType::kHost) continue;
     DurationNs here;
     for (const DeviceStep& step : device.steps) {

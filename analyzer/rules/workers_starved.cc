@@ -30,16 +30,16 @@
 namespace headway::analyzer {
 namespace {
 
-/// A machine busier than this has no processors left worth a worker.
+/// A busier machine has no processors left for another worker.
 constexpr double kBusyMachine = 75;  // %
-/// Batches that come nearly as fast as the storage transfers them come no faster with more workers.
+/// If the storage is loaded this much, more workers do not make batches faster.
 constexpr double kFullLoad = 0.95;
 
 struct Estimate {
   std::int64_t workers = -1;  ///< now; -1 unknown
   std::int64_t possible = 0;  ///< that are needed and fit; 0 unknown
-  bool enough = false;        ///< they make batches as fast as steps take them
-  bool storage = false;       ///< they read as fast as the storage delivers
+  bool enough = false;        ///< the present ones make batches as fast as steps take them
+  bool storage = false;       ///< they already read as fast as the storage delivers
   DurationNs recoverable;
 };
 
@@ -53,8 +53,9 @@ DurationNs scaled(DurationNs time, double factor) {
   return {static_cast<std::int64_t>(static_cast<double>(time.ns) * factor)};
 }
 
-/// What more workers would save. `making`: of all batches of a step, on one worker; `turn`: what a batch takes of the storage's
-/// transfer; `idle`: the idle share of the machine when it was sampled.
+/// What more workers would save. `making`: time to make all batches of a step on one worker;
+/// `turn`: time of a batch in the storage's shared transfer; `idle`: idle share of the machine, if
+/// it was sampled.
 Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs making,
                   DurationNs turn, const WorkerRoom& room, std::optional<double> idle) {
   Estimate result;
@@ -62,7 +63,7 @@ Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs ma
   result.possible = room.workers;
   DurationNs rest = input.step - input.time;
   if (result.workers > 0 && idle && *idle > 0) {
-    // Idle processors bound what more workers can get, whatever their number.
+    // Idle processors limit what more workers can use, however many processors there are.
     auto idle_enough = static_cast<std::int64_t>(static_cast<double>(result.workers) /
                                                  (1 - std::min(*idle, 0.98)));
     result.possible = result.possible ? std::min(result.possible, idle_enough) : idle_enough;
@@ -88,7 +89,7 @@ Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs ma
   return result;
 }
 
-/// What the reads of a batch take of the transfer that all readers share; zero where they show no limit.
+/// Time of a batch's reads in the transfer that all readers share; zero if reads show no limit.
 DurationNs turn_of_batch(const RuleContext& context) {
   const TimeNs since = context.steps.warm_from();
   const StorageModel storage = storage_model(context.trace, since);
@@ -96,7 +97,7 @@ DurationNs turn_of_batch(const RuleContext& context) {
   return storage.turns / std::max<std::int64_t>(1, batches_made(context.trace, since));
 }
 
-/// Reading is most of the wait, and the disks deliver all the time what they deliver at most.
+/// True if reading is most of the wait and the disks always deliver near their highest rate.
 bool disk_is_the_limit(const RuleContext& context, const DevicePartition& device) {
   constexpr double kSaturated = 0.8;
   const ClassTimes& times = device.per_steady_step;
@@ -125,7 +126,8 @@ Finding say(const Rule& rule, const RuleContext& context, const ClassShare& inpu
   return finding;
 }
 
-/// Without any worker there are not too few of them: input-bound says what the first one would gain.
+/// True if there are no workers at all. That is not this rule's case: input-bound says what the
+/// first worker would gain.
 bool loads_alone(const RuleContext& context, const LoaderWork& work) {
   return work.workers.empty() &&
          (work.on_training_thread || loads_on_training_thread(context.trace));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums over collectives. What one rank waited and what it transferred can only be told over ranks.
+// Sums over collectives. The waiting and the transfer of a rank can be told apart only across ranks.
 #include <algorithm>
 
 #include "analyzer/ranks/collectives.h"

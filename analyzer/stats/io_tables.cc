@@ -22,13 +22,13 @@ std::string op_label(std::uint64_t op) {
   return std::string(op < std::size(kOps) ? kOps[op] : "");
 }
 
-/// A group of calls: what they took, and how many of them took how long.
+/// A group of calls: its sums and its latencies.
 struct CallSum {
   std::int64_t calls = 0;
   std::int64_t busy = 0;
   std::int64_t bytes = 0;
   std::int64_t errors = 0;
-  std::int64_t p90 = 0;      ///< of the calls; a summed row stands for calls of its mean
+  std::int64_t p90 = 0;      ///< of the calls; a summed row counts as calls of its mean
   std::int64_t longest = 0;  ///< of rows of one call, else of the mean
 };
 
@@ -110,7 +110,7 @@ std::string folder_of(std::string_view path) {
   return slash == 0 ? "/" : std::string(path.substr(0, slash));
 }
 
-/// By what `label` makes of the path, and by kind of call.
+/// Groups by the label that `label_of` gives the path, and by kind of call.
 struct PathGroups {
   PathGroups(const Trace& trace, std::string (*label_of)(std::string_view))
       : io(trace.io), names(trace.strings, label_of) {

@@ -36,7 +36,7 @@ std::size_t stage_of(const RangeInfo* info) {
   return stage;
 }
 
-/// Opening and reading files, in a stage that is not called reading and has no such range inside.
+/// Opening and reading files in a stage that is not a read stage and has no read range inside.
 struct Reading {
   std::int64_t ns = 0;
   std::int64_t bytes = 0;
@@ -157,7 +157,7 @@ class LoaderStages {
   const Trace& trace_;
   SteadyStretch steady_;
   std::map<std::pair<ProcessId, std::string>, std::uint32_t> index_;
-  std::vector<Worker> workers_ = std::vector<Worker>(1);  ///< the first: all of them
+  std::vector<Worker> workers_ = std::vector<Worker>(1);  ///< the first entry: all workers
   std::vector<std::uint32_t> worker_of_;                  ///< by thread
   std::vector<Interval> life_;                            ///< by thread
   GroupedValues values_;

@@ -25,7 +25,7 @@ constexpr std::string_view kMegabytes = "(MB";
 struct Values {
   std::vector<std::int64_t> all;
   std::int64_t total = 0;
-  std::int64_t count = 0;  ///< as many as `all`, but for sums of calls
+  std::int64_t count = 0;  ///< size of `all`; more where rows are sums of calls
   bool each_known = true;  ///< false: some are known as a sum only
 
   void add(std::int64_t value) {
@@ -59,7 +59,7 @@ Column number_column(std::string_view label) {
   return {std::string(label), std::string(label), ColumnKind::kRaw};
 }
 
-using Names = std::vector<std::string>;  ///< of a row: what stands in its last columns
+using Names = std::vector<std::string>;  ///< the last columns of a row
 
 /// Rows with the same names, largest total first.
 class Summary {
@@ -405,7 +405,7 @@ Table api_trace(const Trace& trace, const Analysis&, const Selection& selection)
   return table;
 }
 
-/// Of the operating system's calls those on files are recorded.
+/// Of the operating system's calls, only those on files are recorded.
 Table os_sum(const Trace& trace, const Analysis&) {
   Summary summary;
   for (std::uint32_t i = 0; i < trace.io.size(); ++i) {

@@ -8,15 +8,15 @@
 
 namespace headway::analyzer {
 
-/// Tables with the names, columns, units and order of Nsight Systems' reports, so that what reads
-/// `nsys stats` also reads these. Columns have the same text as id and as label.
+/// Tables with the names, columns, units and order of Nsight Systems' reports, so that programs
+/// that read `nsys stats` also read these. Columns have the same text as id and as label.
 std::span<const TableDeclaration> nsys_table_declarations();
 
-/// "cuda_gpu_kern_sum" for "gpukernsum", the name before 2023.1; other names as they are.
+/// "cuda_gpu_kern_sum" for "gpukernsum", the name before 2023.1; other names unchanged.
 std::string_view nsys_table_name(std::string_view name);
 
-/// Numbers with the digits that Nsight Systems prints; as texts, which keep a last zero, for CSV and for
-/// people.
+/// Numbers with the digits that Nsight Systems prints; with `as_text` as texts, which keep
+/// trailing zeros, for CSV and for people.
 void round_as_nsys(Table& table, bool as_text);
 
 }  // namespace headway::analyzer

@@ -30,7 +30,7 @@ struct OpWork {
   }
 };
 
-/// What shares are shares of.
+/// The base of shares.
 struct Denominator {
   std::int64_t steps = 0;  ///< over all devices
   DurationNs step;         ///< mean of the slowest device

@@ -80,7 +80,7 @@ std::int64_t for_each_selected_op(const trace::Trace& trace, const Analysis& ana
   });
 }
 
-/// The mean counted, selected step on a device: what shares of its step are shares of.
+/// The mean of the counted and selected steps on a device: the base of shares of its step.
 struct SelectedSteps {
   ClassTimes mean;  ///< per class, rounded towards zero
   std::int64_t count = 0;

@@ -9,7 +9,8 @@
 
 namespace headway::analyzer {
 
-/// From the begin of the first to the end of the last steady step, and how many there are. Without any: the whole trace, and 0.
+/// The time from the first to the last steady step, each up to the next step, and the number of steady steps. Without any: the
+/// whole trace, and 0.
 struct SteadyStretch {
   SteadyStretch(const trace::Trace& trace, const Steps& steps) {
     for (std::uint32_t index : steps.steady) {

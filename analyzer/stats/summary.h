@@ -13,14 +13,14 @@
 
 namespace headway::analyzer {
 
-/// What is known about the durations of one group, in nanoseconds. All 0 for a group of none.
+/// What is known about the durations of one group, in nanoseconds. All 0 for an empty group.
 struct DurationSummary {
   std::int64_t count = 0;
   std::int64_t total = 0;
   std::int64_t bytes = 0;
   std::int64_t minimum = 0;
   std::int64_t maximum = 0;
-  std::int64_t median = 0;  ///< the upper one of an even number
+  std::int64_t median = 0;  ///< for an even count the upper of the two
   std::int64_t stddev = 0;  ///< of the sample; 0 for fewer than two
   std::int64_t mean() const { return count ? total / count : 0; }
 };

@@ -29,8 +29,8 @@ constexpr std::size_t kGap = 2;  // between columns
 /// from the left, fit when that is not enough.
 std::size_t fit(const Table& table, std::vector<std::size_t>& widths, std::size_t width,
                 std::size_t indent) {
-  // Names that are cut further cannot be told apart; the first column names the row.
-  // Sentences take several lines, and should not take many.
+  // Shorter names could not be told apart; the first column names the row. Sentences take several
+  // lines, and should not take many.
   auto narrowest = [&](std::size_t c) -> std::size_t {
     return c == 0 ? 28 : c + 1 == widths.size() ? 24 : 12;
   };
@@ -187,7 +187,7 @@ std::string to_text(const Table& whole, const TextOptions& options) {
   std::vector<std::string> header;
   for (const Column& column : table.columns) header.push_back(escape_terminal(column.label));
   line(header);
-  // Sentences that have no room beside the figures stand below them.
+  // Sentences that do not fit beside the figures go below them.
   const bool below = kept + 1 == table.columns.size() && is_text(table.columns.back());
   const std::string under = options.indent + "    ";
   for (const auto& row : cells) {

@@ -21,7 +21,7 @@ enum class ColumnKind : std::uint8_t {
   kNumber,    ///< double, two decimals
   kByteRate,  ///< double, bytes per second
   kFlopRate,  ///< double, floating-point operations per second
-  kRaw,       ///< a number without a known meaning, as it is
+  kRaw,       ///< a number without a known meaning, shown unchanged
 };
 
 struct Column {
@@ -37,7 +37,7 @@ using Cell =
 struct Table {
   std::string id;     ///< "kernels": stable
   std::string title;  ///< "Kernels"
-  std::string note;   ///< what the figures are over and what shares are shares of
+  std::string note;   ///< the scope of the figures and the base of shares
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
 };
@@ -45,7 +45,7 @@ struct Table {
 /// The cell as people see it, not escaped; "" when not known.
 std::string display(const Column& column, const Cell& cell);
 
-/// Largest first; `column` holds int64.
+/// Sorts the rows, largest first; `column` holds int64.
 void sort_by(Table& table, std::size_t column);
 
 struct TextOptions {

@@ -26,7 +26,7 @@ class TableMaker {
   Whole whole_ = nullptr;
 };
 
-/// The tables of the whole trace, made beside each other, in the order asked for.
+/// The tables of the whole trace, made in parallel, in the order of `makers`.
 std::vector<Table> make_tables(const trace::Trace&, const Analysis&,
                                std::initializer_list<TableMaker> makers);
 
@@ -36,7 +36,7 @@ struct TableDeclaration {
   std::string_view id;
   std::string_view doc;  ///< one sentence
   TableMaker make;
-  std::string_view over = {};  ///< what its figures are over and what its shares are shares of
+  std::string_view over = {};  ///< the scope of its figures and the base of its shares
 };
 std::span<const TableDeclaration> table_declarations();
 

@@ -79,18 +79,18 @@ bool any_of(const std::vector<std::string>& words, const List& list) {
 }  // namespace
 
 BetweenCause between_cause_of_name(std::string_view name) {
-  // Longer names are kernels' or prose.
+  // Longer names are kernel names or prose.
   constexpr std::size_t kLongest = 120;
   if (name.size() > kLongest || means_input_wait(name) || name.starts_with("aten::"))
     return BetweenCause::kOther;
   if (name.find("built-in function collect") != std::string_view::npos)
     return BetweenCause::kGarbageCollection;
   const std::vector<std::string> words = words_of(name);
-  // Recomputation is called checkpointing, too, but is the step's own.
+  // Recomputation is also called checkpointing, but belongs to the step.
   if (any_of(words,
              std::to_array<std::string_view>({"backward", "forward", "function", "recompute"})))
     return BetweenCause::kOther;
-  // "DataLoader" has a hump inside.
+  // words_of() splits "DataLoader".
   const bool loader = any_of(words, kLoader) || name.find("DataLoader") != std::string_view::npos ||
                       name.find("dataloader") != std::string_view::npos;
   if (loader && any_of(words, kRestart)) return BetweenCause::kLoaderRestart;

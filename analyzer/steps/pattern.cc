@@ -129,7 +129,8 @@ std::vector<RangeId> outermost(const Trace& trace, const RangeNames& names, Thre
   return result;
 }
 
-/// The thread of `process` whose outermost ranges are most and not the backward pass.
+/// The outermost ranges of the thread of `process` that has most of them, of threads that do not mostly run the
+/// backward pass.
 Stream range_stream(const Trace& trace, const RangeNames& names, ProcessId process) {
   Stream stream;
   stream.what = "ops";
@@ -280,7 +281,7 @@ Period find_period(std::span<const std::uint32_t> tokens, std::uint32_t distinct
   }
   if (best < kMinScore) return period;
   // Of anchors that explain the sequence about equally well, the one with most repetitions: two
-  // steps are no step.
+  // steps together are not a step.
   const Scored* chosen = nullptr;
   for (const Scored& s : scored) {
     if (s.score < 0.9 * best) continue;

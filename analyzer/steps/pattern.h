@@ -19,8 +19,8 @@ struct Period {
 };
 
 /// The longest pattern that repeats at least three times in `tokens` (dense ids below `distinct`).
-/// Anchors whose repetitions hold every repeated token win: so a step and not one of its equal
-/// layers. O(tokens) per candidate, at most a few dozen of them.
+/// Anchors whose repetitions hold every repeated token win, so that a step is found and not one of
+/// its equal layers. O(tokens) per candidate, at most a few dozen of them.
 Period find_period(std::span<const std::uint32_t> tokens, std::uint32_t distinct);
 
 /// Steps of one training thread that were found by repetition.

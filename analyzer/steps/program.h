@@ -41,7 +41,7 @@ struct ProgramFacts {
   /// "headway-train"), fits this program. Where no framework was recognised, all advice fits but
   /// that for the reference trainer.
   bool advice_fits(std::string_view framework) const;
-  /// The setting or call without arguments that do nothing in this program: memory is pinned for a device only.
+  /// `knob` without arguments that do nothing in this program: pinned memory helps only with a device.
   std::string fitting_knob(std::string_view knob) const;
 };
 

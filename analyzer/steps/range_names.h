@@ -11,7 +11,7 @@
 
 namespace headway::analyzer {
 
-/// Who wrote a range, by its domain: a framework's profiler keeps each kind of row in its own.
+/// Who wrote a range, by its domain: a framework's profiler has one domain for each kind of row.
 enum class RangeSource : std::uint8_t {
   kNvtx,        ///< the program or a library, through NVTX
   kAnnotation,  ///< the program or the framework, through the framework's profiler
@@ -32,18 +32,18 @@ trace::Phase phase_of_name(std::string_view name);
 /// What a program does between its steps, as the name of a range tells ("evaluate", "save_checkpoint");
 /// kOther when it tells nothing.
 BetweenCause between_cause_of_name(std::string_view name);
-/// Names that say it wherever they are: "torch.save", "garbage collection".
+/// True for names that mean such work wherever they are: "torch.save", "garbage collection".
 bool never_belongs_to_a_step(std::string_view name);
 /// "conv2d, seq = 7, op_id = 9" -> "conv2d": the same op with another number is the same op.
 std::string_view without_numbering(std::string_view name);
 
 /// What the name of a range says.
 struct NameFacts {
-  std::uint32_t base = 0;  ///< names that differ in numbering only share it; see RangeNames::base()
+  std::uint32_t base = 0;  ///< same for names that differ only in numbering; see RangeNames::base()
   std::int64_t sequence = conventions::kAbsent;  ///< autograd's number, when the name has it
   trace::Phase phase = trace::Phase::kNone;
   BetweenCause between = BetweenCause::kOther;  ///< outside of steps, or where it is rare
-  bool never_a_step = false;  ///< `between` holds wherever the range is: it is no work of a step
+  bool never_a_step = false;  ///< `between` holds wherever the range is: it is never work of a step
   bool step = false;
   bool input_wait = false;
   bool communication = false;

@@ -24,7 +24,7 @@ using trace::Ranges;
 using trace::ThreadId;
 using trace::Trace;
 
-/// Fewer repetitions of a name than this are no training loop.
+/// Fewer repetitions of a name than this are not a training loop.
 constexpr std::size_t kMinNamedSteps = 3;
 /// With fewer steps than this, first and last are kept: dropping them would leave too little.
 constexpr std::size_t kMinStepsToTrim = 5;
@@ -84,7 +84,7 @@ std::string describe(const Trace& trace, const RangesOfThread& by_thread, std::s
                      trace.strings[trace.ranges.name[ranges.front().value]], where, kind);
 }
 
-/// What a step takes at most that is no slower than those from `from` on, which warm-up does not
+/// The limit up to which a step is not slower than the steps from `from` on, which warm-up does not
 /// reach.
 double limit_by(const std::vector<double>& durations, std::size_t from) {
   const std::vector<double> late(durations.begin() + static_cast<std::ptrdiff_t>(from),
@@ -92,25 +92,24 @@ double limit_by(const std::vector<double>& durations, std::size_t from) {
   return median(late) + std::max(5 * median_absolute_deviation(late), 0.25 * median(late));
 }
 
-/// Steps at the start that are slow one after the other, half of them at most.
+/// The number of consecutive slow steps at the start; at most half of all steps.
 std::size_t slow_in_a_row(const std::vector<double>& durations) {
   const std::size_t half = durations.size() / 2;
   const double limit = limit_by(durations, half);
   std::size_t dropped = 0;
   while (dropped < half && durations[dropped] > limit) ++dropped;
-  // What a slow one waited for may be for the next one (its batch), where the device then waits.
+  // A slow step may have waited for what the next one needs (its batch); the device waits in that one.
   return dropped > 0 && dropped < half ? dropped + 1 : dropped;
 }
 
-/// Steps at the start among which slow ones are, where next to nothing is lost to slow ones later: a
-/// page cache fills in the first epochs, shapes are met for the first time. They are warm-up if most
-/// of them are slow, or if stretches of slow steps that came at any time would lie that early by
-/// chance once in a thousand times. The very first step belongs to them: what was cold for it is cold for the next. How
-/// many, with the first; 0: none but that.
+/// The number of steps at the start that contain nearly all slow steps: a page cache fills in the first
+/// epochs, or shapes occur for the first time. They are warm-up if most of them are slow, or if slow
+/// stretches at random times would all lie that early less than once in a thousand times. The very first
+/// step belongs to them: what was cold for it is cold for the next. The number includes it; 0: none but it.
 std::size_t slow_now_and_then(const std::vector<double>& durations) {
   constexpr std::size_t kMinLate = 10;
   constexpr double kChance = 0.001;
-  /// Of all time beyond the limit: a step that scatters just over it is none of those meant.
+  /// Share of all time beyond the limit that may lie later: steps just over the limit do not count.
   constexpr double kNextToNothing = 0.01;
   const std::size_t late = std::max(durations.size() / 4, kMinLate);
   if (durations.size() < 2 * late) return 0;
@@ -135,13 +134,13 @@ std::size_t slow_now_and_then(const std::vector<double>& durations) {
   return std::min(reach + 1, durations.size() - late);
 }
 
-/// Steps at the start after which all are faster for good, by less than makes one slow: what reads waited for is in
-/// memory by then, a clock has risen. Of a steady trend or of noise, nothing.
+/// The number of steps at the start after which all are faster for good, by less than makes a step slow: data that was
+/// read is in memory by then, or a clock has risen. 0 for a steady trend or noise.
 std::size_t before_a_drop(const std::vector<double>& durations) {
   constexpr std::size_t kMinBefore = 5;
   constexpr std::size_t kMinLate = 10;
   constexpr double kWorthIt = 0.03;
-  /// Of the drop: what lies between all but a tenth of the steps before it and all but a tenth behind it.
+  /// Least gap between the 10th percentile of the steps before the drop and the 90th after it, as a share of the drop.
   constexpr double kApart = 0.25;
   const std::size_t late = std::max(durations.size() / 4, kMinLate);
   if (durations.size() < kMinBefore + late) return 0;
@@ -184,7 +183,7 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOption
     steps.front().steady = false;
     steps.back().steady = false;
   }
-  // The first one after steps that were not recorded begins with a device that is busy with those.
+  // The first step after unrecorded steps begins while the device is busy with those.
   for (std::size_t i = 1; i + 1 < steps.size(); ++i) {
     if (unrecorded_between(steps[i - 1], steps[i]) && steps[i + 1].number == steps[i].number + 1)
       steps[i].steady = false;
@@ -211,7 +210,7 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOption
   return static_cast<int>(dropped);
 }
 
-/// Of one thread, by start.
+/// Sets `next` in the steps of one thread, which are by start.
 void find_next(std::vector<Step>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const bool known = i + 1 < steps.size() && !unrecorded_between(steps[i], steps[i + 1]);

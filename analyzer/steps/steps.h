@@ -18,10 +18,10 @@ struct StepOptions {
   std::string range;
   /// Steady steps to drop at the start beyond the automatic warm-up rule; -1: automatic only.
   int skip = -1;
-  /// By training thread: steps that begin outside are not steady, they are there for what the ones inside need. Of threads that
-  /// are not named all count.
+  /// By training thread: steps that begin outside the interval are not steady; they only provide what the steps inside need. On
+  /// threads without an entry all steps count.
   std::map<trace::ThreadId, Interval> judged = {};
-  /// What a step takes on average when nothing records it, by the program's own clock; zero: not known.
+  /// Mean step time without recording, by the program's own clock; zero: not known.
   DurationNs unrecorded = {};
 };
 
@@ -36,11 +36,11 @@ struct Step {
   bool steady =
       true;  ///< false: first, last, cut or warm-up; kept for the timeline, not for figures
 
-  /// The step with what comes between it and the next one.
+  /// The step and the time up to the next one.
   Interval cycle() const { return {host.begin, next}; }
 };
 
-/// True when steps between these two neighbours of a thread were not recorded: their numbers leap.
+/// True when steps between these two neighbours of a thread were not recorded: their numbers have a gap.
 inline bool unrecorded_between(const Step& before, const Step& after) {
   return after.number > before.number + 1;
 }
@@ -63,27 +63,27 @@ struct Steps {
   std::vector<std::uint32_t> steady;  ///< indexes into `all`: what percentiles are over
   int dropped_warm_up =
       0;  ///< steady steps left out because they were slower than the rest at the start
-  /// Of a recorded step: what it takes without recording, by steps in which the recording paused. None: not known.
+  /// Step time without recording as a share of a recorded step, from steps in which recording paused. None: not known.
   std::optional<double> unrecorded_share;
 
   /// Sorted durations of the steady steps in ns, each to the begin of the next, for percentiles.
   std::vector<double> steady_durations_ns() const;
-  /// Of the thread whose steady steps begin first, the steps before those: indexes into `all`.
+  /// The steps before the first steady one, on the thread whose steady steps begin first: indexes into `all`.
   std::vector<std::uint32_t> before_steady() const;
-  /// Where storage and caches are as they are from then on: the first steady step where warm-up took more than a few;
-  /// TimeNs::min() else.
+  /// From when on storage and caches are warm: the begin of the first steady step if warm-up took more than a few steps, else
+  /// TimeNs::min().
   TimeNs warm_from() const;
   /// "the first 60 steps are left out as warm-up, 10.3 ms each"; "" when warm-up took few of the steps.
   std::string warm_up_note() const;
 };
 
-/// What a steady step takes on average without recording; zero: not known.
+/// Mean time of a steady step without recording; zero: not known.
 DurationNs unrecorded_step(const Steps& steps);
 
 /// Finds the steps. Never throws; a trace without steps gives StepSource::kNone with the reason in
 /// `how`.
 Steps find_steps(const trace::Trace& trace, const StepOptions& options = {});
-/// The same with what is known about the names of ranges, for callers that have it.
+/// The same for callers that already have `names`.
 Steps find_steps(const trace::Trace& trace, const RangeNames& names, const StepOptions& options);
 
 }  // namespace headway::analyzer

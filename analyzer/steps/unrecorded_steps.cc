@@ -12,9 +12,9 @@
 namespace headway::analyzer {
 namespace {
 
-/// The device still works on what was launched before, so the first steps of a stretch are no steps of its kind.
+/// The device still works on earlier launches, so this many first steps of a stretch do not represent it.
 constexpr std::int64_t kTransition = 2;
-/// So many steps before and after a span are compared with it.
+/// This many steps before and after a span are compared with it.
 constexpr std::int64_t kBeside = 8;
 constexpr std::size_t kFewest = 4;
 
@@ -29,7 +29,7 @@ std::optional<StepSpan> parse_span(std::string_view text) {
   return span;
 }
 
-/// From the begins of steps with these numbers to those of the next ones.
+/// Lengths of the steps numbered `first` to `last`, each to the begin of the next one.
 std::vector<double> cycles(std::span<const Step> steps, std::int64_t first, std::int64_t last) {
   std::vector<double> lengths;
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
@@ -41,7 +41,7 @@ std::vector<double> cycles(std::span<const Step> steps, std::int64_t first, std:
   return lengths;
 }
 
-/// Standard error of the median of values that scatter like these, by their median distance from their median.
+/// Standard error of the median of `values`, from their median absolute deviation.
 double error_of_median(std::vector<double> values) {
   constexpr double kSigmas = 1.4826 * 1.2533;
   if (values.empty()) return 0;
@@ -53,7 +53,7 @@ double error_of_median(std::vector<double> values) {
 }  // namespace
 
 std::vector<StepSpan> unrecorded_spans(const trace::Trace& trace) {
-  // The program tells it again with each further span.
+  // The program repeats the setting with each further span.
   std::string_view text;
   for (const auto& [name, value] : trace.settings)
     if (name == "unrecorded_steps" && value.size() > text.size()) text = value;
@@ -70,7 +70,7 @@ std::vector<StepSpan> unrecorded_spans(const trace::Trace& trace) {
 std::optional<double> take_out_unrecorded(std::vector<Step>& steps,
                                           const std::vector<StepSpan>& spans) {
   std::vector<double> shares;
-  std::vector<double> without;  // all, as shares of the recorded step beside them
+  std::vector<double> without;  // all spans, as shares of the recorded steps beside
   std::vector<double> with;
   for (const StepSpan& span : spans) {
     const std::vector<double> its = cycles(steps, span.first + kTransition, span.last);

@@ -17,12 +17,12 @@ struct StepSpan {
   std::int64_t last = 0;
 };
 
-/// The setting "unrecorded_steps" of the program: "24-31 56-63". What is no such text counts as none.
+/// The setting "unrecorded_steps" of the program: "24-31 56-63". Any other text counts as no span.
 std::vector<StepSpan> unrecorded_spans(const trace::Trace& trace);
 
-/// Of one thread, by start: takes out the steps of the spans, and the one before each, of which the last device work may be
-/// missing. The share of a recorded step that they took, beside those before and after them; none where the two do not differ
-/// by more than steps scatter, or no span has enough of both.
+/// Removes the steps of the spans from `steps` (of one thread, by start), and the step before each span, whose last device
+/// work may be missing. Returns their length as a share of the recorded steps before and after them; none where the two do
+/// not differ by more than steps scatter, or no span has enough of both.
 std::optional<double> take_out_unrecorded(std::vector<Step>& steps,
                                           const std::vector<StepSpan>& spans);
 

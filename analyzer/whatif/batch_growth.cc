@@ -30,7 +30,8 @@ BatchGrowth::BatchGrowth(const Predictor& predictor, double power, TimePerByte p
     multiprocessors_.push_back(limits_of(device, architecture).multiprocessors);
 }
 
-/// How many times as long a kernel takes, of a product as far as the recording counts its arithmetic and its bytes.
+/// Growth of a kernel's time by its work. For a product, fixed bytes count only if the recording
+/// has its arithmetic and bytes.
 double BatchGrowth::times(trace::DeviceOpId op) const {
   if (fixed_.are_all_of(op)) return 1;
   if (predictor_.trace().device_ops.kind[op.value] != trace::DeviceOpKind::kKernel ||

@@ -10,16 +10,18 @@
 
 namespace headway::analyzer {
 
-/// What kernels take for twice the samples: twice their time beyond the shortest kernel's, less what their grid then fills the
-/// multiprocessors better, and less what a memory-bound one takes to get under way; a product that memory bounds reads its weights once for all samples, and what handles weights or their
-/// gradients alone takes no longer. Keeps a reference to the
-/// predictor.
+/// Predicts how long kernels take for twice the samples. The time beyond the shortest kernel's
+/// doubles, with these exceptions. It grows less if the larger grid fills the multiprocessors
+/// better. The start-up time of a memory-bound kernel stays. A memory-bound product reads its
+/// weights only once for all samples. A kernel that handles only weights or their gradients takes
+/// no longer. Keeps a reference to the predictor.
 class BatchGrowth {
  public:
-  /// `power` of a last wave of blocks that is not full: 1 where it costs a whole one, 0 nothing.
+  /// `power`: cost of a partial last wave of blocks; 1: as much as a full one, 0: nothing.
   BatchGrowth(const Predictor& predictor, double power,
               TimePerByte per_byte = TimePerByte::kLikely);
 
+  /// Duration of the op with twice the samples.
   DurationNs doubled(trace::DeviceOpId op) const;
 
  private:

@@ -28,8 +28,8 @@ bool set_the_same_switch(const ProposedFix& a, const ProposedFix& b) {
   });
 }
 
-/// Whether both say by a formula how long the same message takes: half the bytes, or all buckets in one. Neither formula knows of
-/// the other, and the shorter time is that of no message.
+/// True if both scenarios model the time of the same message (half the bytes, or all buckets in
+/// one). Neither formula takes the other into account, so the shorter of both times would be wrong.
 bool send_the_same(const Predictor& predictor, const Scenario& a, const Scenario& b) {
   auto other = b.edits.begin();
   for (const Edit& edit : a.edits) {
@@ -48,7 +48,7 @@ class Order {
   Order(const Predictor& predictor, std::vector<ProposedFix> open, double least)
       : predictor_(predictor), open_(std::move(open)), least_(least) {}
 
-  /// False: nothing that is left gains enough.
+  /// Adds the fix that gains most. False if none of the remaining fixes gains enough.
   bool add_one() {
     std::vector<Scenario> tries;
     for (const ProposedFix& one : open_) tries.push_back(scenario_.with(one.proposal->scenario));
@@ -114,7 +114,7 @@ class Order {
       return other.fix == one.fix || exclude_each_other(other, one);
     });
   }
-  /// Half precision and TF32, samples in memory and in shards: one or the other.
+  /// True for alternatives such as half precision and TF32, or samples in memory and in shards.
   bool exclude_each_other(const ProposedFix& a, const ProposedFix& b) const {
     return set_the_same_switch(a, b) ||
            send_the_same(predictor_, a.proposal->scenario, b.proposal->scenario);

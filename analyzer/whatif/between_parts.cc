@@ -14,9 +14,9 @@ namespace {
 
 using namespace trace;
 
-/// Steps after an occasion that take longer by chance would look like this once in a hundred times.
+/// Significance level of the test whether steps after an occasion take longer.
 constexpr double kByChance = 0.01;
-/// Fewer of a kind tell no difference.
+/// With fewer steps of a kind, they are not compared.
 constexpr std::size_t kLeastSteps = 8;
 
 bool lies_in(const Trace& trace, RangeId range, BetweenCause cause) {
@@ -35,7 +35,8 @@ std::int64_t BetweenEditor::occasions() const {
   return static_cast<std::int64_t>(between_work(rule_context(predictor_), cause_).occasions.size());
 }
 
-/// Of every second occasion, or of all. One is over when the next step begins.
+/// Drops the waits for batches of every second occasion, or of all. An occasion ends when the next
+/// step begins.
 void BetweenEditor::drop_waits(Editor& editor, bool all) const {
   const Trace& trace = predictor_.trace();
   const Points& points = predictor_.program().graph().points();
@@ -56,7 +57,7 @@ void BetweenEditor::drop_waits(Editor& editor, bool all) const {
   }
 }
 
-/// Of steps that have one themselves nothing is told: how long they take without it is not known.
+/// Steps that have an occasion themselves are left out: their time without it is not known.
 void BetweenEditor::drop_aftermath(Editor& editor) const {
   const BetweenWork work = between_work(rule_context(predictor_), cause_);
   std::set<std::int64_t> have_one;

@@ -6,21 +6,22 @@
 
 namespace headway::analyzer {
 
-/// Edits what a program does that belongs to no step (evaluation, a checkpoint).
+/// Edits a program's work between steps (evaluation, a checkpoint).
 class BetweenEditor {
  public:
   BetweenEditor(const Predictor& predictor, BetweenCause cause)
       : predictor_(predictor), cause_(cause) {}
 
-  /// Time per steady step that it takes where steps are judged.
+  /// Time of this work per steady step, on the partition whose steps are judged.
   DurationNs per_step() const;
-  /// In so many of the steady steps.
+  /// Number of steady steps with this work.
   std::int64_t occasions() const;
-  /// Multiplies it. With 0.5 every second occasion is left out; batches that are waited for in it are
-  /// there at once in those.
+  /// Multiplies the time of this work. With 0.5, every second occasion is left out; waits for
+  /// batches inside it end at once there.
   Scenario scaled(double by) const;
-  /// As scaled(0.5), and steps that come after one that is left out take what other steps take, where those after one
-  /// take longer: they find the caches full of other data.
+  /// As scaled(0.5). In addition, if steps after an occasion take longer than others (for example,
+  /// because caches are full of other data), the steps after a dropped occasion take the usual
+  /// time.
   Scenario half_as_often() const;
 
  private:

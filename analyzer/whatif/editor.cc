@@ -63,7 +63,7 @@ void Editor::drop_call(CallId call) {
   remove_edges(end_of(task), EdgeKind::kQueueFull);
   remove_edges(end_of(task), EdgeKind::kDriverLock);
   change_pause(call, [&](const Constraint& constraint) {
-    // What the communication library prepares is for its launch, too.
+    // The communication library's preparation also belongs to the launch.
     const TimeClass its = parts_[constraint.part.value].time_class;
     return its == TimeClass::kLaunchGap || its == TimeClass::kCommTransfer;
   });
@@ -92,7 +92,8 @@ void Editor::drop_pause(CallId call) {
   change_pause(call, [](const Constraint&) { return true; });
 }
 
-/// Cut by cut.
+/// Sets to zero the pieces of the pause before a call for which `goes` is true. Cuts divide the
+/// pause.
 void Editor::change_pause(CallId call, auto goes) {
   for (Slot slot = program_.slot_of(start_of(points_.task(call))); slot.valid();) {
     Slot before;
@@ -119,7 +120,8 @@ void Editor::drop_collective(DeviceOpId op) {
   remove_edges(end_of(points_.task(op)), EdgeKind::kTransfer);
 }
 
-/// Where each op is waited for, an op that is not run is not waited for: calls of its own range behind its one launch.
+/// Drops the waits of a program that waits for each op: synchronising calls after the launch in the
+/// op's own range, if that range launches nothing else.
 void Editor::drop_waits_of(CallId launch, RangeId range) {
   if (!range.valid()) return;
   const auto calls = trace_.calls_of_thread[trace_.calls.thread[launch.value]];
@@ -139,8 +141,8 @@ void Editor::drop_waits_of(CallId launch, RangeId range) {
   }
 }
 
-/// What is allocated right before a launch is for its results, and as much is freed some time later. What one such
-/// call frees takes as long as another.
+/// Allocations right before a launch are for its results. As many later frees are dropped; which
+/// ones does not matter, because each takes about as long.
 void Editor::drop_memory_of(CallId launch) {
   constexpr int kFar = 256;  // calls
   const auto calls = trace_.calls_of_thread[trace_.calls.thread[launch.value]];
@@ -185,7 +187,8 @@ void Editor::join(std::span<const DeviceOpId> kernels, std::optional<std::size_t
   drop_inner_calls(first, last, inner);
 }
 
-/// Up to the next launch after them: the last of the inner tensors are freed there. Kernels that work in place have none.
+/// Drops the allocations and frees of tensors inside joined kernels, up to the first call after the
+/// last kernel that is no free. Kernels that work in place have no such tensors.
 void Editor::drop_inner_calls(CallId first, CallId last, std::optional<std::size_t> inner) {
   const auto calls = trace_.calls_of_thread[trace_.calls.thread[first.value]];
   auto at = std::ranges::lower_bound(calls, trace_.calls.start[first.value], {},
@@ -262,11 +265,11 @@ void scale_stage(const Predictor& predictor, RangeKind stage, double by, Scenari
   for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
     const RangeInfo* info = trace.info(RangeId{r});
     if (!info || info->kind != stage) continue;
-    // What reads is called by the name of all samples; nothing else is.
+    // Ranges of whole samples count as reads, and as no other stage.
     if (stage != RangeKind::kRead && trace.strings[trace.ranges.name[r]] == kWholeSamples) continue;
     names.insert(trace.ranges.name[r]);
   }
-  // A hook may name what reads and what decodes alike.
+  // A hook may give reads and decodes the same name.
   const bool reads = stage == RangeKind::kRead;
   for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
     const auto made = made_by(predictor.parts()[p]);
@@ -278,7 +281,7 @@ void scale_stage(const Predictor& predictor, RangeKind stage, double by, Scenari
 std::optional<StageOfPart> made_by(const Part& part) {
   if (part.kind != Part::Kind::kHost) return std::nullopt;
   if (part.stage != TimeClass::kUnknown) return StageOfPart{part.stage, part.stage_name};
-  // What no range says is input may be known by its name.
+  // Without a stage from a range, the part's class may show input by its name.
   if (info(part.time_class).group == TimeGroup::kInput)
     return StageOfPart{part.time_class, part.name};
   return std::nullopt;
@@ -293,7 +296,7 @@ void scale_input(const Predictor& predictor, double by, Scenario& scenario) {
 }
 
 DurationNs shortest_kernel(const DeviceOps& ops) {
-  // More than this is work, if no kernel took less.
+  // If no kernel is shorter than this, the rest of its time is work.
   constexpr DurationNs kMost{5'000};
   DurationNs shortest = kMost;
   bool any = false;

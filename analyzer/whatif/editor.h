@@ -12,56 +12,61 @@
 
 namespace headway::analyzer {
 
-/// Writes a scenario in terms of tasks instead of constraints.
+/// Builds a scenario in terms of tasks (ops, calls, messages) instead of constraints.
 class Editor {
  public:
   explicit Editor(const Predictor& predictor);
 
-  /// Another duration for a task's own time.
+  /// Sets a task's own time. `modelled`: from a formula (see set_lag).
   void set_duration(TaskId task, DurationNs duration, bool modelled = false);
-  /// What a worker did in task `from` is done in `to` instead, with a processor of its own, in `saved` less. Cheaper parts of it
-  /// make it shorter. Returns how long it takes there.
+  /// Moves a worker's work in task `from` into task `to`, with a processor of its own and `saved`
+  /// less time. If its parts get cheaper, it gets shorter. Returns its duration in `to`.
   DurationNs move_work(TaskId from, TaskId to, DurationNs saved);
-  /// Another length for one constraint. Not `modelled`: no ceiling takes it away, as it is no part of the cause.
+  /// Sets the length of one constraint. If not `modelled`, ceilings keep this length, because it is
+  /// not part of the cause.
   void set_lag(ConstraintId constraint, DurationNs lag, bool modelled = true) {
     scenario_.set(constraint, lag, modelled);
   }
-  /// As set_lag; negative: so long before what the constraint is from.
+  /// As set_lag, but the lag may be negative: before the point that the constraint comes from.
   void set_earlier(ConstraintId constraint, DurationNs lag) {
     scenario_.set_earlier(constraint, lag);
   }
   void remove(ConstraintId constraint) { scenario_.remove(constraint); }
-  /// The point waits no longer for edges of this kind.
+  /// Removes the edges of this kind that lead to the point.
   void remove_edges(PointId to, EdgeKind kind);
-  /// The call is not made: neither it nor the pause before it, as far as that is of issuing work.
+  /// Removes the call and the part of the pause before it that is spent on issuing work.
   void drop_call(trace::CallId call);
-  /// The call is made so many times, with as many pauses before it as far as those are of issuing work. A blocking one wakes up
-  /// as often.
+  /// Makes the call `times` times, each with the part of the pause before it that is spent on
+  /// issuing work. A blocking call also wakes up each time.
   void repeat_call(trace::CallId call, int times);
-  /// The op becomes part of the one before it on its stream: it is not launched, and there is no pause
-  /// before it.
+  /// Merges the op into the previous one on its stream: it is not launched, and the gap before it
+  /// is removed.
   void drop_launch(trace::DeviceOpId op);
-  /// Kernels of a stream, in their order, become one: the first is launched, the others are not. Nor
-  /// does the host do what it did for the tensors inside: allocate and free them, wait for the
-  /// kernel before. `inner`: how many tensors are inside, where that is known; else all that are allocated between.
+  /// Merges kernels of a stream, in their order, into one: only the first is launched. The host's
+  /// work for the tensors in between is removed, too: allocating, freeing and waiting for the
+  /// kernel before. `inner`: number of these tensors, if known; else all that are allocated in
+  /// between.
   void join(std::span<const trace::DeviceOpId> kernels, std::optional<std::size_t> inner = {});
-  /// The op is not run, nor is it launched, nor has it results to allocate and free, nor does the host wait for it alone;
-  /// what waited for it waits for what it waited for.
+  /// Removes the op, its launch, the allocation and freeing of its results, and the host's waits
+  /// for it alone. What waited for the op then waits for what the op waited for.
   void drop_op(trace::DeviceOpId op);
-  /// As drop_op for a collective: nor do the ranks meet for it. Of every rank that takes part.
+  /// As drop_op for a collective, and its ranks no longer wait for each other. Call it for the op
+  /// of every rank.
   void drop_collective(trace::DeviceOpId op);
-  /// The thread goes on with the call at once, whatever it did before it.
+  /// Removes the pause before the call, whatever the thread did in it.
   void drop_pause(trace::CallId call);
-  /// As set_duration for a device op, at most what it took; a collective's is its transfer.
+  /// As set_duration for a device op, but it never gets longer. For a collective, this is its
+  /// transfer.
   void set_op(trace::DeviceOpId op, DurationNs duration, bool modelled = false);
 
-  /// What a copy takes, or a collective once all ranks have come, shorter or longer than recorded; of one that was not
-  /// matched with other ranks, all that it takes.
+  /// Sets the time of a copy, or of a collective after all ranks have arrived, shorter or longer
+  /// than recorded. For a collective that was not matched with other ranks, sets its whole
+  /// duration.
   void set_transfer(trace::DeviceOpId op, DurationNs duration, bool modelled = false);
-  /// A message from rank to rank has so many times the bytes; who begins it stays. Nothing where its other end was not
-  /// recorded.
+  /// Gives a message between two ranks `times` its bytes; its start stays. No effect if its other
+  /// end was not recorded.
   void scale_message(const trace::Collective& message, double times, BytesTake take);
-  /// It is not sent, nor is its other end.
+  /// Sets the transfer of a message between two ranks to zero.
   void drop_message(trace::DeviceOpId message) {
     scale_transfer(message, [](DurationNs) { return DurationNs{}; });
   }
@@ -94,28 +99,30 @@ class Editor {
       without_memory_;  ///< allocations and frees that ops without results do not make
 };
 
-/// What the rules see of the predictor's trace.
+/// The context of rules for the predictor's trace, without a job.
 RuleContext rule_context(const Predictor& predictor);
 
-/// The stage of making a batch that a part belongs to, and its range's name; also of batches for what belongs to no step.
+/// The stage of making a batch that a part belongs to, and the name of its range.
 struct StageOfPart {
   TimeClass stage;
   trace::StringId name;
 };
+/// Also covers batches of work between steps. Nothing if the part does not make input.
 std::optional<StageOfPart> made_by(const Part& part);
 
-/// Multiplies what host threads do in the ranges of a loader's stage.
+/// Multiplies the time of host threads in the ranges of a loader's stage.
 void scale_stage(const Predictor& predictor, trace::RangeKind stage, double by, Scenario& scenario);
 
-/// Multiplies what host threads do to make input, whatever its ranges are called.
+/// Multiplies the time of host threads that make input, whatever the names of their ranges.
 void scale_input(const Predictor& predictor, double by, Scenario& scenario);
 
-/// What a kernel takes at least, all start and end: the shortest of the recording, at most 5 µs. Zero without
-/// kernels.
+/// Least time of a kernel, which is only its start and end: the shortest of the recording, at most
+/// 5 µs. Zero without kernels.
 DurationNs shortest_kernel(const trace::DeviceOps& ops);
 
-/// Calls `visit(op)` for the kernels of the forward and backward passes. What packs or compresses gradients is of neither: they
-/// have the parameters' number type, whatever the passes compute in.
+/// Calls `visit(op)` for the kernels of the forward and backward passes. Kernels that pack or
+/// compress gradients are left out: gradients have the parameters' number type, whatever the passes
+/// use.
 template <class Visit>
 void for_each_kernel_of_passes(const Predictor& predictor, Visit visit) {
   const trace::DeviceOps& ops = predictor.trace().device_ops;
@@ -129,7 +136,7 @@ void for_each_kernel_of_passes(const Predictor& predictor, Visit visit) {
     if (ops.kind[i] == trace::DeviceOpKind::kKernel && is_of_passes(i)) visit(trace::DeviceOpId{i});
 }
 
-/// Mean per steady step of a sum over the device ops that start in those steps.
+/// Mean per steady step of the sum of `measure(op)` over the device ops that start in these steps.
 template <class Measure>
 DurationNs per_step(const Predictor& predictor, Measure measure) {
   const Analysis& analysis = predictor.analysis();
@@ -141,7 +148,7 @@ DurationNs per_step(const Predictor& predictor, Measure measure) {
   return sum / std::max<std::int64_t>(1, steps);
 }
 
-/// "does not apply": the reason.
+/// A proposal that does not apply, with the reason.
 inline Proposal not_here(std::string why) {
   return {false, std::move(why), {}};
 }

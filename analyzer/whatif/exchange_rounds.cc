@@ -13,13 +13,14 @@ using namespace trace;
 namespace {
 
 constexpr std::size_t kMostRounds = 3;
-/// The first and the last of a recording may be cut, and steps may end in something of their own.
+/// Least share of transfers that repeat the rounds: a recording may begin and end inside one, and
+/// steps may end in other work.
 constexpr double kNearlyAll = 0.9;
 
 /// Names of the kernels right before a transfer on its stream, back to the transfer before.
 using Names = std::vector<StringId>;
 
-/// Of transfers of one stream, in their order.
+/// `transfers`: of one stream, in their order.
 std::vector<Names> kernels_before(const Trace& trace, std::span<const Transfer> transfers) {
   const DeviceOps& ops = trace.device_ops;
   const auto all = trace.ops_of_stream[ops.stream[transfers.front().op.value]];
@@ -46,11 +47,11 @@ bool share_one(const Names& a, const Names& b) {
   return std::ranges::any_of(a, [&](StringId name) { return std::ranges::binary_search(b, name); });
 }
 
-/// So many rounds have the sums of a stream; 1 where nothing tells of more.
+/// The number of rounds in the sums of a stream; 1 if the kernels do not show more.
 std::size_t rounds_of(const std::vector<Names>& before) {
   for (std::size_t rounds = 2; rounds <= kMostRounds; ++rounds) {
     if (before.size() < 4 * rounds) break;
-    // The last ones: before the very first transfer nothing was unpacked.
+    // From the last transfers, because no kernel unpacks before the very first one.
     const std::span<const Names> last = std::span(before).last(rounds);
     bool apart = true;
     for (std::size_t i = 0; i < rounds; ++i) {
@@ -66,8 +67,9 @@ std::size_t rounds_of(const std::vector<Names>& before) {
   return 1;
 }
 
-/// What is packed goes in and out of the packing kernel: half of what it moves. The kernels before the very first transfer
-/// tell which ones pack; later ones also unpack the bucket before.
+/// Sets the gradients' bytes of each transfer. A packing kernel reads and writes them, so they are
+/// half of its bytes. `packing`: the kernels before the very first transfer; later ones also unpack
+/// the previous bucket.
 void add_gradients(const Trace& trace, const Names& packing, std::vector<Transfer>& transfers) {
   const DeviceOps& ops = trace.device_ops;
   const auto all = trace.ops_of_stream[ops.stream[transfers.front().op.value]];

@@ -7,16 +7,17 @@
 
 namespace headway::analyzer {
 
-/// One rank's part in a layer of experts, in one direction of one step.
+/// One rank's part in a layer of experts, in one pass (forward or backward) of one step.
 struct ExpertPart {
-  trace::DeviceOpId brings;                ///< the all-to-all before
-  trace::DeviceOpId takes;                 ///< and the one after
-  std::vector<trace::DeviceOpId> kernels;  ///< between them, but for communication
+  trace::DeviceOpId brings;                ///< the all-to-all that brings the tokens
+  trace::DeviceOpId takes;                 ///< the all-to-all that returns them
+  std::vector<trace::DeviceOpId> kernels;  ///< between them, without communication
   DurationNs time;                         ///< of the kernels
 };
 
-/// The layers of experts of all ranks in the trace (evidence/expert_regions.h), by step and place: the parts of all ranks, where
-/// all have one. Empty where the trace holds one rank, or none has experts of its own.
+/// The layers of experts in the trace (evidence/expert_regions.h), by step and place. Each element
+/// has the parts of all ranks; layers that a rank lacks are left out. Empty if the trace has one
+/// rank or no experts.
 std::vector<std::vector<ExpertPart>> expert_layers(const Predictor& predictor);
 
 }  // namespace headway::analyzer

@@ -10,29 +10,31 @@
 
 namespace headway::analyzer {
 
-/// How a gain is found out.
+/// How the gain of a fix is determined.
 enum class FixKind : std::uint8_t {
-  kStructural,  ///< waits or tasks go away; all that remains was recorded
+  kStructural,  ///< waits or tasks are removed; the rest keeps its recorded time
   kModelled,    ///< new durations come from a formula
   kCeiling,     ///< the most that any fix of this kind could gain
 };
 std::string_view fix_kind_id(FixKind kind);  ///< "structural", "modelled", "ceiling": stable
 
-/// What a fix would change in this run; without a scenario, why it does not apply.
+/// What a fix would change in this run, or why it does not apply.
 struct Proposal {
   bool applies = false;
   std::string text;  ///< what is changed, with figures; or why it does not apply
   Scenario scenario;
-  std::string setting = {};  ///< of headway-train that makes just this change; empty: see Fix
-  /// Nothing of the kind can gain more: the durations that it sets were measured elsewhere in the
+  std::string setting = {};  ///< headway-train's setting for it; empty: Fix::trainer_switch
+  /// No other fix of this cause can gain more, because its durations were measured elsewhere in the
   /// run.
   bool is_ceiling = false;
-  /// Of a ceiling: what it takes away lies in one place of each step, where a profiler shows what it is.
+  /// For a ceiling: the removed time lies in one place of each step, where a profiler shows its
+  /// cause.
   bool one_place = false;
-  /// How far the recording shows that it can be made and serves the training as well, 0 to 1: findings rank by their
-  /// gain times this.
+  /// Certainty, 0 to 1, that the fix can be made and does not harm the training. Findings rank by
+  /// their gain times this.
   double certainty = 1;
-  /// The same change where what its formula cannot know is at the ends of its range: the interval has these gains, too.
+  /// The same change with the unknowns of its formula at the ends of their ranges; the predicted
+  /// interval includes these gains.
   std::vector<Scenario> otherwise = {};
 };
 
@@ -44,23 +46,23 @@ struct Fix {
       rule;  ///< the rule whose finding it answers; several: "comm-exposed, comm-slow-link"
   FixKind kind;
   double model_error;               ///< how far its formula may be off, as a share of the gain
-  std::string_view trainer_switch;  ///< of headway-train that realises it; empty: none
+  std::string_view trainer_switch;  ///< switch of headway-train that makes it; empty: none
   std::string_view change;          ///< what is edited and by which formula, one or two sentences
-  std::string_view cannot_know;     ///< what no recording shows of it, one sentence
+  std::string_view cannot_know;     ///< what no recording shows about it, one sentence
   Proposal (*propose)(const Predictor& predictor);
-  bool changes_training = false;  ///< another result is learnt with it: not for speed alone
+  bool changes_training = false;  ///< it may change the result of training, not only its speed
 };
 
 bool answers(const Fix& fix, std::string_view rule);
 
-/// Of headway-train: what makes the proposed change; empty: nothing. Valid as long as the proposal.
+/// headway-train's setting for the proposed change; empty: none. Valid as long as the proposal.
 inline std::string_view setting_of(const Fix& fix, const Proposal& proposal) {
   return proposal.setting.empty() ? fix.trainer_switch : std::string_view(proposal.setting);
 }
 
-/// Asks fixes what they propose for one recording, and adds the bound that holds for all that leave the input as it is: a
-/// storage that was busy for most of the step serves no faster because something else got shorter. Immutable; keeps a
-/// reference to the predictor.
+/// Gets the proposals of fixes for one recording. For fixes that do not change the input, it adds
+/// the least step that the storage allows: a storage that is busy for most of the step does not get
+/// faster when other work gets shorter. Immutable; keeps a reference to the predictor.
 class Proposer {
  public:
   explicit Proposer(const Predictor& predictor);
@@ -69,7 +71,7 @@ class Proposer {
 
  private:
   const Predictor& predictor_;
-  DurationNs storage_;  ///< what it needs for a step; 0: it showed no limit
+  DurationNs storage_;  ///< least time of the storage for a step; 0: the reads show no limit
 };
 
 /// All fixes. The order breaks ties between equal gains.

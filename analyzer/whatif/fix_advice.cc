@@ -190,7 +190,7 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"faster-gradients", kFlow, "TF_CUDNN_USE_AUTOTUNE=1"},
 });
 
-/// The value of a switch in "--workers 4 --prefetch 5"; "…" where it has none.
+/// The value of a switch in "--workers 4 --prefetch 5"; "…" if it has none.
 std::string_view value_in(std::string_view setting, std::string_view name) {
   for (std::size_t at = setting.find(name); at != std::string_view::npos;
        at = setting.find(name, at + 1)) {

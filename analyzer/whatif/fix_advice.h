@@ -9,8 +9,8 @@
 
 namespace headway::analyzer {
 
-/// How a fix is made in each framework: its title and the setting or call. `setting` is that of the
-/// reference trainer; empty: it has none. Empty for what no setting makes.
+/// How to make a fix in each framework: its title and the setting or call. `setting`: that of the
+/// reference trainer; empty: none. The result is empty if no setting makes the fix.
 std::vector<Advice> advice_for(const Fix& fix, std::string_view setting);
 
 }  // namespace headway::analyzer

@@ -21,7 +21,8 @@ const GraphOp* FixedBytes::find(std::uint32_t process, std::int64_t op) const {
   return found == graph_ops_.end() ? nullptr : &predictor_.trace().graph_ops[found->second];
 }
 
-/// Weights are written by nobody, or by an op that changes their type. So is the graph's first op, of the samples.
+/// True for an op that only changes the type of weights: it has no inputs in the graph. The first
+/// op of the forward pass, which reads the samples, is excluded.
 bool FixedBytes::is_weight(const GraphOp& op) const {
   const bool changes_type =
       op.type.find("cast") != std::string::npos || op.type.find("round") != std::string::npos;
@@ -29,7 +30,7 @@ bool FixedBytes::is_weight(const GraphOp& op) const {
 }
 
 double FixedBytes::weights_of(const GraphOp& forward) const {
-  if (forward.inputs.empty()) return 0;  // the samples themselves are written by nobody
+  if (forward.inputs.empty()) return 0;  // no op produces the samples, either
   std::int64_t bytes = forward.bytes - forward.output_bytes;
   for (const std::int64_t input : forward.inputs) {
     const GraphOp* producer = find(forward.process.value, input);
@@ -46,7 +47,8 @@ const GraphOp* FixedBytes::graph_of(DeviceOpId kernel) const {
 }
 
 double FixedBytes::share_of(DeviceOpId product) const {
-  // A recurrent layer also writes what its gradients need, of each time step: neither output nor weights.
+  // A recurrent layer also writes data of each time step for its gradients, which is neither output
+  // nor weights.
   if (predictor_.kernels().of(product).family == KernelFamily::kRecurrent) return 0;
   const GraphOp* op = graph_of(product);
   if (!op || op->bytes <= 0) return 0;
@@ -60,7 +62,7 @@ bool FixedBytes::are_all_of(DeviceOpId kernel) const {
     const GraphOp* forward = op->forward_op >= 0 ? find(op->process.value, op->forward_op) : op;
     return forward && is_weight(*forward);
   }
-  // Of the backward pass, but of no op of the model: gradients of several batches are added up.
+  // A kernel of the backward pass without an op of the model adds up gradients of several batches.
   return !trace.graph_ops.empty() && trace.device_ops.op[kernel.value] < 0 &&
          predictor_.analysis().attribution.phase_of[kernel.value] == Phase::kBackward;
 }

@@ -10,16 +10,17 @@
 
 namespace headway::analyzer {
 
-/// Of the bytes that kernels move, those that are no sample's: the weights that products read, or the weights' gradient that they
-/// write; what changes the type of either, and what adds up gradients. A larger batch has no more of them. Keeps a reference to the
-/// predictor.
+/// The bytes that kernels move independently of the number of samples: weights that products read,
+/// gradients of weights that they write, type changes of either, and sums of gradients. A larger
+/// batch does not move more of them. Keeps a reference to the predictor.
 class FixedBytes {
  public:
   explicit FixedBytes(const Predictor& predictor);
 
-  /// Of a product's bytes, 0 to 1; 0 where the op graph does not tell.
+  /// Their share of a product's bytes, 0 to 1; 0 if the op graph does not show it.
   double share_of(trace::DeviceOpId product) const;
-  /// Whether a kernel has to do with weights or their gradients alone; false where the op graph does not tell.
+  /// True if a kernel handles only weights or their gradients; false if the op graph does not show
+  /// it.
   bool are_all_of(trace::DeviceOpId kernel) const;
 
  private:
@@ -27,12 +28,12 @@ class FixedBytes {
   const trace::GraphOp* find(std::uint32_t process, std::int64_t op) const;
   const trace::GraphOp* graph_of(trace::DeviceOpId kernel) const;
   bool is_weight(const trace::GraphOp& op) const;
-  /// What a forward op reads that no other op writes.
+  /// Bytes of weights that a forward op reads: its input bytes that no other op produces.
   double weights_of(const trace::GraphOp& forward) const;
 
   const Predictor& predictor_;
   std::map<Key, std::uint32_t> graph_ops_;
-  std::int64_t first_ = std::numeric_limits<std::int64_t>::max();  ///< op of the forward pass
+  std::int64_t first_ = std::numeric_limits<std::int64_t>::max();  ///< first op of the forward pass
 };
 
 }  // namespace headway::analyzer

@@ -6,7 +6,7 @@
 
 namespace headway::analyzer {
 
-/// Of the predictor's program.
+/// The same for the predictor's program.
 template <class Visit>
 void for_each_host_time(const Predictor& predictor, Visit visit) {
   for_each_host_time(predictor.program(), visit);

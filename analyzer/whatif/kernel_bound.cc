@@ -17,8 +17,8 @@ double KernelBound::share_left(double faster, double bytes, double now_ns) const
   const double arithmetic = arithmetic_ns / faster;
   const double memory = memory_ns * bytes;
   if (arithmetic_ns >= memory_ns) {
-    // How far it stays behind what large kernels reach may be its own (waves, ramps) or the units', which it no longer waits for:
-    // half way, on logarithms.
+    // The kernel is slower than large kernels for reasons of its own (waves, ramps), which stay, or
+    // of its units, which no longer limit it. The geometric mean assumes half of each.
     const double reached = std::sqrt(std::min(1.0, arithmetic_ns / now_ns));
     return std::max(1 / faster, std::min(1.0, memory / now_ns / reached));
   }
@@ -48,8 +48,8 @@ std::optional<double> single_precision_bytes(const Predictor& predictor,
   const auto elements = static_cast<double>(elements_in(op.shape));
   if (op.flops <= 0 || static_cast<double>(op.output_bytes) < kSingle * elements)
     return std::nullopt;
-  // The graph has the largest batch, and an op may take several kernels: the kernel's part of the arithmetic is its part of the
-  // bytes.
+  // The graph has the largest batch, and an op may have several kernels. The kernel's share of the
+  // op's bytes is taken to be its share of the flops.
   return flops / static_cast<double>(op.flops) * static_cast<double>(op.bytes) / bytes;
 }
 
@@ -90,7 +90,7 @@ ProductTime product_time(const Predictor& predictor) {
                  : DurationNs{};
     });
   };
-  // On general cores 16 bits are no faster than 32.
+  // On general cores, 16 bits are not faster than 32, so they do not count as half.
   auto on_matrix_units = [](const KernelTraits& traits) {
     return (is_half(traits.precision) || traits.precision == Precision::kInt8) &&
            traits.math_unit != trace::MathUnit::kGeneral;

@@ -17,7 +17,8 @@ namespace {
 using namespace trace;
 
 constexpr double kNearPeak = 0.85;
-/// A product of so many times the shortest kernel's time spends it on its arithmetic.
+/// A product of at least this many times the shortest kernel's time is large: start and end hardly
+/// count.
 constexpr std::int64_t kLarge = 20;
 
 MachineFigure product_figure(MathUnit unit, Precision precision) {
@@ -80,7 +81,8 @@ MemoryRates::MemoryRates(const Predictor& predictor)
     sized.ns += working(op);
     ++sized.kernels;
   }
-  // What hardly takes longer than the shortest kernel has a rate that is noise; bytes faster than the peak come from a cache.
+  // The rate of a kernel that is hardly longer than the shortest one is noise; a rate above the
+  // peak comes from a cache.
   constexpr double kTold = 0.5;
   const auto least = static_cast<double>(least_.ns);
   auto tells = [&](const Sum& sum, DeviceId device) {
@@ -150,7 +152,7 @@ double MemoryRates::share_of_bytes(DeviceOpId kernel, TimePerByte time) const {
   if (time == TimePerByte::kOwn || !is_bound_by_memory(kernel)) return 1;
   const DeviceOps& ops = predictor_.trace().device_ops;
   const DeviceId device = predictor_.trace().streams[ops.stream[kernel.value].value].device;
-  // A processor is under way at once. What is slower than its best kernel computes more, or shares it with other programs.
+  // A CPU has no start-up time. A kernel slower than its best one computes more or shares the CPU.
   if (predictor_.trace().devices[device.value].type == DeviceType::kHost) return 1;
   const auto working = static_cast<double>((ops.interval(kernel).length() - least_).ns);
   const auto all = of_all_.find(device);
@@ -194,12 +196,12 @@ double ProductRates::rate(DeviceOpId kernel, double reached) const {
   if (const auto measured = predictor_.machine().of(its, product_figure(unit, precision)))
     return measured->value.p50 / 1e9;
   const DeviceLimits limits = limits_of(its, predictor_.kernels().of(kernel).architecture);
-  // Names of kernels do not always tell the number type: TF32 then, the slowest of the usual ones.
+  // If a kernel's name does not show the type, TF32 is assumed, the slowest of the usual ones.
   const bool unknown = unit == MathUnit::kTensor && precision == Precision::kUnknown;
   const double peak =
       (unknown ? limits.easy_tensor_flops : limits.peak_flops(unit, precision)) / 1e9;
   if (reached <= 0) return kMatrixShare * peak;
-  // More than the peak can only be counted wrongly.
+  // A rate above the peak can only be a wrong count.
   return peak > 0 ? std::clamp(reached, kMatrixShare * peak, peak) : reached;
 }
 

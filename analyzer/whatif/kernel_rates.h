@@ -11,30 +11,31 @@
 
 namespace headway::analyzer {
 
-/// Bytes a nanosecond that a large memory-bound kernel moves: as calibrated, else 85 % of the peak; 0 where
+/// Rate of a large memory-bound kernel, bytes/ns: as calibrated, else 85 % of the peak; 0 if
 /// neither is known.
 double memory_bytes_per_ns(const Predictor& predictor, trace::DeviceId device);
 
-/// Of the time that a memory-bound kernel takes beyond the shortest one, what its bytes take. The rest is for getting under way,
-/// which a small kernel does no sooner than a large one.
+/// How much of a memory-bound kernel's time beyond the shortest kernel's is for its bytes. The rest
+/// is start-up time, which does not depend on the kernel's size.
 enum class TimePerByte : std::uint8_t {
-  kLikely,  ///< half way between the two best rates below
-  kOwn,     ///< all of it
-  kBest,    ///< its bytes move as fast as those of the recording's best kernel, of any family
+  kLikely,  ///< half way between the best rate of its family and the best of all
+  kOwn,     ///< all of the time
+  kBest,    ///< bytes at the rate of the recording's best kernel of any family
 };
 
-/// The rates of the recorded memory-bound kernels: the best of each family, by name, and of all. Immutable; keeps a
-/// reference to the predictor.
+/// The best rates of the recorded memory-bound kernels, of each family and of all. Immutable; keeps
+/// a reference to the predictor.
 class MemoryRates {
  public:
   explicit MemoryRates(const Predictor& predictor);
 
-  /// The share of a kernel's time beyond the shortest kernel's, 0 to 1. 1 for what is not bound by memory, and where bytes are
-  /// not known.
+  /// Share of a kernel's time beyond the shortest kernel's, 0 to 1, that is for its bytes. 1 for
+  /// kernels that memory does not bound, and if bytes are not known.
   double share_of_bytes(trace::DeviceOpId kernel, TimePerByte time) const;
 
-  /// What the fastest of the recorded memory-bound kernels take for so many bytes, ns beyond the shortest kernel's: no kernel takes
-  /// less. Between two sizes it grows straight on logarithms, beyond them with the bytes. 0 where the recording has none.
+  /// Least time for `bytes`, in ns beyond the shortest kernel's: that of the fastest recorded
+  /// memory-bound kernels. It is interpolated between sizes (linear on logarithms) and proportional
+  /// to the bytes beyond them. 0 if the recording has no such kernels.
   double least_ns(trace::DeviceId device, double bytes) const;
 
  private:
@@ -51,23 +52,25 @@ class MemoryRates {
   std::map<trace::DeviceId, std::vector<Fastest>> fastest_;  ///< both grow
 };
 
-/// Of the peak of its units, what large matrix products reach where nothing was measured; an H200 reaches 788 of
-/// 989 TFLOP/s (BF16, random data), others less.
+/// Share of their units' peak that large matrix products are assumed to reach without a
+/// measurement. An H200 reaches 788 of 989 TFLOP/s (BF16, random data); others reach less.
 inline constexpr double kMatrixShare = 0.7;
 
-/// What large matrix products reach on the recorded devices. Immutable; keeps a reference to the predictor.
+/// Rates of large matrix products on the recorded devices. Immutable; keeps a reference to the
+/// predictor.
 class ProductRates {
  public:
   explicit ProductRates(const Predictor& predictor);
 
-  /// Flops a nanosecond, for products of this kernel's units and number type: as calibrated, else 70 % of the
-  /// peak, or what the recording's own large products reach where that is more; 0 where nothing is known.
+  /// Rate in flops/ns for products of this kernel's units and number type: as calibrated, else the
+  /// larger of 70 % of the peak and the rate of the recording's own large products; 0 if nothing is
+  /// known.
   double of(trace::DeviceOpId kernel) const;
 
  private:
   using Key = std::tuple<trace::DeviceId, trace::MathUnit, Precision>;
   Key key_of(trace::DeviceOpId kernel) const;
-  /// `reached`: by the recording's own large products; 0 where it has none.
+  /// `reached`: rate of the recording's own large products; 0 if it has none.
   double rate(trace::DeviceOpId kernel, double reached) const;
 
   const Predictor& predictor_;

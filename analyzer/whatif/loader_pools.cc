@@ -36,7 +36,7 @@ StorageModel storage_of_run(const Predictor& predictor, const std::set<ThreadId>
 
 namespace {
 
-/// Batches that a step takes from it.
+/// Mean number of batches that a step takes from the loader.
 double taken_per_step(const Predictor& predictor, const Loader& loader) {
   const TimeNs since = predictor.analysis().steps.warm_from();
   const Points& points = predictor.program().graph().points();
@@ -58,7 +58,7 @@ DurationNs least_for_storage(const Predictor& predictor, double times_bytes) {
     if (loader.made.empty()) continue;
     Interval window{steps.all[steps.steady.front()].host.begin,
                     steps.all[steps.steady.back()].host.end};
-    // Once the last batch is being made, workers run out of work, and the storage with them.
+    // After the last batch has begun, workers run out of work and the storage becomes idle.
     TimeNs last = window.begin;
     for (const BatchTask& made : loader.made)
       last = std::max(last, points.interval(made.task).begin);
@@ -70,7 +70,7 @@ DurationNs least_for_storage(const Predictor& predictor, double times_bytes) {
       if (window.contains(read.time.begin))
         busy +=
             static_cast<double>(read.held.ns) + times_bytes * static_cast<double>(read.transfer.ns);
-    // Workers that are not held back make more batches than steps take: while the queue fills.
+    // While the queue fills, workers make more batches than the steps take.
     double made = 0;
     for (const BatchTask& batch : loader.made) {
       const Interval time = points.interval(batch.task);
@@ -80,7 +80,7 @@ DurationNs least_for_storage(const Predictor& predictor, double times_bytes) {
     if (made > 0)
       most = std::max(most, busy / storage.places / made * taken_per_step(predictor, loader));
   }
-  // As recorded it was done in the time that there was, however the fit has it.
+  // The recorded step was possible, so the limit is at most its length, even if the fit says more.
   const DurationNs as_recorded = predictor.baseline().recorded + predictor.baseline().cost.of_step;
   const DurationNs least{std::llround(most)};
   return times_bytes <= 1 ? std::min(least, as_recorded) : least;
@@ -122,7 +122,7 @@ void drop_restarts(const Predictor& predictor, Editor& editor) {
 
 namespace {
 
-/// How long the device goes on with what a process has launched so far.
+/// How long the device stays busy with the work that a process has launched so far.
 class Backlog {
  public:
   explicit Backlog(const Trace& trace) : trace_(trace) {
@@ -153,7 +153,7 @@ class Backlog {
   ProcessId process_of(ThreadId thread) const { return trace_.threads[thread.value].process; }
 
   const Trace& trace_;
-  /// By launch: until when the device is busy with all launched by then.
+  /// By launch time: an interval from the launch to the end of all work launched by then.
   std::map<ProcessId, std::vector<Interval>> launched_;
 };
 
@@ -166,7 +166,7 @@ void repeat_epochs(const Predictor& predictor, int times, double growth, Editor&
   const std::vector<bool> trains = training_threads(rule_context(predictor));
   const Backlog backlog(trace);
   auto repeat = [&](const Constraint& constraint, DurationNs hidden = {0}) {
-    // The device hides this of the recorded event; of those that come between as much.
+    // The device hides this part of the recorded event, and as much of each added one.
     const DurationNs of_each = std::min(constraint.lag, hidden);
     editor.set_lag(constraint.id, constraint.lag * times - of_each * (times - 1));
   };
@@ -183,7 +183,7 @@ void repeat_epochs(const Predictor& predictor, int times, double growth, Editor&
         if (cause == BetweenCause::kEvaluation) repeat(constraint);
       });
   for (const Loader& loader : find_loaders(points)) {
-    // Without waits nothing tells whose device hides it.
+    // Without waits, the training thread (and so the device that hides restarts) is not known.
     const ThreadId trainer =
         loader.waited.empty() ? ThreadId::none() : points.thread_of(loader.waited.front().task);
     const std::vector<BatchStart> starts = starts_of(points, loader);
@@ -283,8 +283,8 @@ void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t dep
   const bool as_many = persistent || workers == workers_at_once(points_, loader);
   Pool pool{{}, workers, in_turns, as_many, persistent};
   const std::vector<BatchStart> starts = starts_of(points_, loader);
-  PointId epoch;                                           // what began the one that a batch is of
-  std::vector<Slot> last(points_.trace().threads.size());  // by worker: where its task before ended
+  PointId epoch;                                           // the event that began the batch's epoch
+  std::vector<Slot> last(points_.trace().threads.size());  // by worker: end of its previous task
   for (std::size_t i = 0; i < loader.made.size(); ++i) {
     const TaskId made = loader.made[i].task;
     editor_.remove_edges(start_of(made), EdgeKind::kBatchSlot);
@@ -292,7 +292,7 @@ void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t dep
     Pool::Task task = first_slot(made, before);
     task.end = program_.slot_of(end_of(made));
     if (persistent) editor_.remove_edges(start_of(made), EdgeKind::kHandOver);
-    // Workers that are given their batches ahead are given those of an epoch when it begins.
+    // Workers that get their batches in advance get those of an epoch when it begins.
     if (!persistent && starts[i].after.valid()) epoch = starts[i].after;
     if (persistent && in_turns && starts[i].asked.valid()) epoch = starts[i].asked;
     PointId room = room_for(points_, loader, i, depth);
@@ -355,7 +355,8 @@ bool LoaderPools::add_persistent(const Loader& loader, std::size_t workers, std:
   return any;
 }
 
-/// The stretches of a task in which its thread reads, and what of them others decide.
+/// Adds the stretches of a task in which its thread reads, with the parts that depend on other
+/// readers.
 void LoaderPools::add_visits(const Pool::Task& task, ThreadId thread, std::uint32_t server) {
   for (Slot at = task.end; at != task.begin;) {
     const Constraint inner = program_.own_into(at, task.begin);
@@ -372,7 +373,7 @@ void LoaderPools::add_visits(const Pool::Task& task, ThreadId thread, std::uint3
         visit.fixed += read->transfer.ns;
         known += read->time.length();
       }
-      // Reads whose size is not known are their own time.
+      // The rest, such as reads of unknown size, does not depend on other readers.
       visit.alone += std::max(DurationNs{0}, inner.lag - known).ns;
       if (visit.held + visit.fixed > 0) visits_.push_back(visit);
     }
@@ -388,7 +389,7 @@ void LoaderPools::move_into(Scenario& scenario, double times_bytes) {
   for (const StorageModel& storage : storages_) scenario.places.push_back(storage.places);
 }
 
-/// Back along the worker's thread to the end of its task before.
+/// Goes back along the worker's thread to the end of its previous task.
 Pool::Task LoaderPools::first_slot(TaskId made, Slot before) const {
   Pool::Task task;
   task.begin = program_.slot_of(start_of(made));

@@ -38,7 +38,7 @@ MoreRanks with_ranks(const Predictor& predictor, int ranks) {
     const double latency = hops_of(ranks, all_reduce) / hops_of(now, all_reduce);
     const double bandwidth = moved_share(ranks) / moved_share(now);
     for (const Transfer& one : transfers) {
-      // What the line does not explain of this one stays.
+      // The part of this transfer that the line does not explain stays as recorded.
       const TransferLine line = model.line.at(one.bytes);
       const double rest = one.ns - line.of(one.bytes);
       const double ns = line.fixed * latency + line.per_byte * one.bytes * bandwidth + rest;

@@ -13,16 +13,17 @@
 namespace headway::analyzer {
 namespace {
 
-/// What tests of the library reach of a link between devices, as in rule comm-slow-link; and of the bus, where what devices
-/// send each other passes through the host's memory (NCCL counts on 12 of the 16 GB/s of PCIe 3 for a copy alone).
+/// Share of a link between devices that tests of the library reach, as in rule comm-slow-link; and
+/// share of the bus if messages between devices pass through the host's memory (for a copy alone,
+/// NCCL expects 12 of the 16 GB/s of PCIe 3).
 constexpr double kReachable = 0.7;
 constexpr double kReachableOfBus = 0.4;
-/// Of a ring over NVLink with the protocol of large messages: to start, and a hop. NCCL's own model of itself
+/// Start and hop of a ring over NVLink with the protocol for large messages, from NCCL's own model
 /// (src/include/tuning.h: baseLat, hwLat).
 constexpr double kStartNs = 8'400;
 constexpr double kHopNs = 3'400;
 
-/// What the trainer slows the link between ranks of a node down to; 0: nothing said.
+/// The rate to which the trainer slows the links inside a node; 0: not set.
 double emulated_bytes_per_ns(const trace::Trace& trace) {
   const std::string text(trace.setting("node_gb_per_s"));
   return std::max(0.0, std::strtod(text.c_str(), nullptr));

@@ -8,15 +8,15 @@
 
 namespace headway::analyzer {
 
-/// A collective of a whole message inside a node.
+/// The time of a collective inside a node.
 struct NodeLinks {
-  TransferLine line;
-  double bytes_per_ns = 0;  ///< that a rank sends on; 0: not known
+  TransferLine line;        ///< by the bytes of the whole message
+  double bytes_per_ns = 0;  ///< rate at which a rank sends; 0: not known
   std::string text;         ///< "160 GB/s, 70 % of NVLink 4"; empty: not known
 };
 
-/// `kind` ("allreduce", "reducescatter") among `per_node` ranks on devices like this one: as calibrated, or as a run of
-/// the trainer emulates it, else by the table of links.
+/// The links for `kind` ("allreduce", "reducescatter") among `per_node` ranks on devices like
+/// `device`: as calibrated, or as the trainer emulates them, else from the table of links.
 NodeLinks node_links(const Predictor& predictor, std::string_view kind, int per_node,
                      const trace::Device& device);
 

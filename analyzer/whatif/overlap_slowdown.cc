@@ -15,10 +15,11 @@ namespace {
 
 using namespace trace;
 
-/// From so many kernels on, and so much variation of their overlap (a sum of squares), a slope means something.
+/// A slope is used only with this many kernels and this much variation of their overlap (a sum of
+/// squares).
 constexpr std::int64_t kEnough = 50;
 constexpr double kVariation = 2;
-/// Twice the time: a steeper slope has another cause.
+/// Limit of the slope, twice the time; a steeper slope has another cause.
 const double kMost = std::log(2.0);
 
 struct Group {

@@ -9,7 +9,7 @@
 namespace headway::analyzer {
 namespace {
 
-/// What no finding advises is proposed when the recording shows this well that it can be made.
+/// Least certainty of a fix that no finding advises.
 constexpr double kLikely = 0.5;
 /// A plan is short: a further fix has to gain this share of the step.
 constexpr double kWorthAdding = 0.02;
@@ -24,7 +24,8 @@ bool is_advised(const std::vector<Finding>& findings, const Fix& fix) {
   });
 }
 
-/// Steps of a training thread are as noisy as the machine: there, what no finding advises must be told from no gain.
+/// True if the gain exceeds the noise. Required of fixes that no finding advises, because steps of
+/// a training thread are as noisy as the machine.
 bool stands_out(const Predictor& predictor, const ReplayedFix& one) {
   return one.gain(predictor).surety != GainSurety::kOpen;
 }
@@ -37,11 +38,12 @@ std::vector<PredictedGain> plan(const Predictor& predictor, const std::vector<Re
   std::vector<ProposedFix> open;
   for (const ReplayedFix& one : all) {
     if (!one.applies() || !one.is_real()) continue;
-    // What alone makes steps longer by its whole interval would gain beside another one by two formulas on top of each other.
+    // If the whole interval of a fix is a loss, a gain beside another fix would only be the sum of
+    // the errors of two formulas.
     const bool harms = one.gain(predictor).high < 0;
     const bool likely = !one.fix->changes_training && one.proposal.certainty >= kLikely && !harms;
-    // What gains nothing apart may gain much beside another one: a batch that is made on the training thread is better made
-    // fast.
+    // A fix without gain alone may gain much beside another one: for example, if batches are made
+    // on the training thread, making them faster counts.
     if (is_advised(findings, *one.fix) || (likely && stands_out(predictor, one)))
       open.push_back({one.fix, &one.proposal});
     else if (likely)
@@ -52,7 +54,7 @@ std::vector<PredictedGain> plan(const Predictor& predictor, const std::vector<Re
     const auto its = std::ranges::find(all, one.fix, &ReplayedFix::fix);
     gains.push_back(its->gain(predictor, one.together));
   }
-  // Without any finding they have to make up for one.
+  // Without any finding, the plan must gain as much as a finding requires.
   const bool worth =
       any || (gains.size() > 1 && gains.back().share >= kWorthBoth && gains.back().low > 0);
   if (gains.size() < 2 || !worth) gains.clear();

@@ -7,9 +7,10 @@
 
 namespace headway::analyzer {
 
-/// What to do in which order: of what findings advise, and what is worth doing once that is done. Each gain is that of the fix
-/// and all before it. It may begin with two fixes that gain nothing worth a finding alone. Empty when fewer than two are worth
-/// making, so that it would say no more than the findings.
+/// The fixes to make, in order: those that findings advise, and those that become worthwhile after
+/// them. Each gain is that of the fix and all before it. The plan may begin with two fixes of which
+/// neither alone gains enough for a finding. Empty if fewer than two fixes are worthwhile, because
+/// the findings then say the same.
 std::vector<PredictedGain> plan(const Predictor& predictor, const std::vector<ReplayedFix>& all,
                                 const std::vector<Finding>& findings);
 

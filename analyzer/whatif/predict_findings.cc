@@ -24,22 +24,25 @@
 namespace headway::analyzer {
 namespace {
 
-/// A fix that gains less of the step is not worth making, and a cause with such fixes only is none.
+/// A fix that gains a smaller share of the step is not worth making, and a cause with only such
+/// fixes is dropped.
 constexpr double kWorthMaking = 0.01;
-/// One that changes the training is tuned again: less is not worth that.
+/// The same for a fix that changes the training, which then has to be tuned again.
 constexpr double kWorthTuning = 0.03;
-/// A fix that gains as much is named by a finding, whatever the rules say; as rules' own threshold.
+/// A fix that gains this much must be named by a finding, whatever the rules say; the rules' own
+/// threshold.
 constexpr double kNeverSilent = 0.05;
-/// So is one that gains this much, and most likely gains something: one in four of 199 predictions of 4 to 5 % gained 5 % and
-/// more (docs/design/0053-what-fresh-seeds-showed.md).
+/// The same for a fix that most likely gains something: a quarter of 199 predictions of 4 to 5 %
+/// gained 5 % or more (docs/design/0053-what-fresh-seeds-showed.md).
 constexpr double kMayBeMore = 0.04;
-/// Where nine of ten gains are above it, of the lower half of a 95 % interval.
+/// Nine of ten gains lie above the estimate minus this share of the lower half of a 95 % interval.
 constexpr double kNineOfTen = 1.28 / 1.96;
-/// Confidence of a finding that only the replay of a fix makes.
+/// Confidence of a finding that comes only from the replay of a fix.
 constexpr double kSeenByReplay = 0.6;
-/// A larger batch amortises most causes. Where it shares their time, the cause stands for it.
+/// Factor on the gain of fixes that change the training when the lead of a group is chosen. A
+/// larger batch amortises most causes; the cause itself should lead the group.
 constexpr double kOtherTrainingNames = 0.25;
-/// A difference of less is none.
+/// Smaller differences do not count.
 constexpr double kSameShare = 0.0005;
 
 bool is_found(const Finding& finding) {
@@ -71,7 +74,7 @@ std::string why_not_replayed(const std::vector<ReplayedFix>& all, std::string_vi
   return "no known fix";
 }
 
-/// Without the cause: all that its fixes make cheaper takes no time.
+/// The run without the cause: everything that its fixes make cheaper takes no time.
 Scenario without(const std::vector<const ReplayedFix*>& fixes) {
   Scenario all;
   for (const ReplayedFix* one : fixes) all = all.with(one->ceiling);
@@ -96,7 +99,7 @@ double expected(const PredictedGain& gain) {
   return gain.expected * gain.certainty;
 }
 
-/// What may be none comes last.
+/// Orders fixes; those that may gain nothing come last.
 void put_in_order(std::vector<PredictedGain>& fixes) {
   std::ranges::stable_sort(fixes, [](const PredictedGain& a, const PredictedGain& b) {
     const bool sure = is_worth_making(a);
@@ -104,7 +107,8 @@ void put_in_order(std::vector<PredictedGain>& fixes) {
   });
 }
 
-/// Of the best fix that can be made; a ceiling where there is none.
+/// Sets the finding's prediction from the best fix that can be made, or from a ceiling if there is
+/// none.
 void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFix*>& its,
                   Finding& finding) {
   double most = 0;
@@ -116,8 +120,9 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     most = std::max(most, gain.share);
     if (is_worth_making(gain)) finding.fixes.push_back(gain);
   }
-  // A cause is none the less one where no fix of it that is known would help here; one that takes most of it away does,
-  // though it may be less than steps scatter. What other steps of the run do without stays one beside fixes of less.
+  // A cause remains a finding even if no known fix would help here. A fix that removes most of it
+  // helps, even if its gain is below the scatter of the steps. If other steps of the run do without
+  // the cause, it remains beside fixes that gain less.
   const bool is_cause = finding.at_most && is_worth_making(*finding.at_most);
   const bool most_is_taken =
       finding.predicted && is_cause && expected(*finding.predicted) > finding.at_most->share / 2;
@@ -130,7 +135,7 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     most = finding.predicted->share;
     if (is_worth_making(*finding.predicted)) finding.fixes.push_back(*finding.predicted);
   }
-  // A cause that stands names what may well help, too.
+  // A finding that remains also lists fixes that may help.
   for (const ReplayedFix* one : its) {
     const PredictedGain gain = one->gain(predictor);
     const bool known =
@@ -142,14 +147,14 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
   if (finding.at_most && finding.at_most->share < most + kSameShare) finding.at_most.reset();
 }
 
-/// What the best fix is expected to gain of the step.
+/// Expected gain of the best fix, as a share of the step.
 double expected(const Finding& finding) {
   double most = 0;
   for (const PredictedGain& gain : finding.fixes) most = std::max(most, expected(gain));
   return most;
 }
 
-/// The same for the place in a group.
+/// The same for choosing the lead of a group.
 double gain_that_names(const Finding& finding) {
   double most = 0;
   for (const PredictedGain& gain : finding.fixes)
@@ -158,13 +163,13 @@ double gain_that_names(const Finding& finding) {
   return most;
 }
 
-/// The replay confirms how much the time is worth, as far as it is that of the recorded run; what
-/// is left of a rule's doubt is whether the cause is the right one.
+/// Confidence after the replay, which confirms how much the time is worth as far as it reproduces
+/// the recorded run. The remaining doubt is whether the rule names the right cause.
 double confirmed(double confidence, double residual) {
   return (1 + confidence) / 2 * (1 - std::min(1.0, residual));
 }
 
-/// Of the step, by what is known to mend the cause.
+/// Largest gain per step of the fixes known for the cause.
 DurationNs most_gained(const Predictor& predictor, const Finding& finding) {
   const DurationNs step = predictor.baseline().recorded;
   DurationNs most;
@@ -174,7 +179,7 @@ DurationNs most_gained(const Predictor& predictor, const Finding& finding) {
   return most;
 }
 
-/// Whether all that is advised changes what is learnt.
+/// True if all advised fixes may change the result of training.
 bool trains_otherwise(const Finding& finding) {
   return !finding.fixes.empty() &&
          std::ranges::all_of(finding.fixes, [](const PredictedGain& gain) {
@@ -182,8 +187,9 @@ bool trains_otherwise(const Finding& finding) {
          });
 }
 
-/// What the cause costs, but no more than the intervals of what mends it hold: a step without padding is no step without what
-/// computes on it, and one in which nothing takes time that a larger batch makes cheaper is none.
+/// Sets the cost of the cause, at most the upper end of its fixes' intervals. The ceiling alone can
+/// be too high: removing padding does not remove the kernels that compute on it, and no step runs
+/// without all the work that a larger batch makes cheaper.
 void set_recoverable(const Predictor& predictor, DurationNs ceiling, Finding& finding) {
   const DurationNs step = predictor.baseline().recorded;
   DurationNs most = std::max(ceiling, DurationNs{0});
@@ -209,23 +215,24 @@ std::string sentence(std::string text) {
   return text;
 }
 
-/// Whether it may not stay unnamed: a fix that gains much, or may well do so; and what no known fix takes away, where it lies in
-/// one place of each step, so that a profiler shows what it is.
+/// True if a finding must name the fix: its gain is large or likely so. Also for a ceiling (time
+/// that no known fix removes) if that time lies in one place of each step, where a profiler shows
+/// its cause.
 bool must_be_named(const Predictor& predictor, const ReplayedFix& one) {
   const PredictedGain gain = one.gain(predictor);
   if (!one.is_real())
-    // What other steps of the run take was measured, and no more than that is said.
+    // A ceiling from other steps of the run was measured, so its full gain counts.
     return one.proposal.one_place && gain.low > 0 &&
            (one.proposal.is_ceiling ? gain.share : expected(gain)) >= kNeverSilent;
-  // How runs differ anyway is no doubt about the fix (is_worth_making).
+  // Differences between runs are not a doubt about the fix (is_worth_making).
   const double noise = predictor.trace().device_ops.size() > 0 ? predictor.noise() : 0;
   const double less = std::max(0.0, gain.share - gain.low - noise);
   const bool gains = gain.share - kNineOfTen * less >= kWorthMaking;
   return gain.share >= kNeverSilent || (gain.share >= kMayBeMore && gains);
 }
 
-/// What may not stay unnamed and no finding names makes one: that of its rule which fewest other
-/// fixes answer.
+/// Makes a finding for each fix that must be named but that no finding names. Of the fix's rules,
+/// it takes the one that fewest fixes answer.
 void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predictor,
                   std::vector<Finding>& findings) {
   for (const ReplayedFix& one : all) {
@@ -240,14 +247,14 @@ void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predicto
     if (named || !closest) continue;
     closest->status = Status::kFound;
     closest->confidence = kSeenByReplay;
-    // Without a rule's own words the change says what is meant.
+    // The rule has no claim of its own here, so the claim describes the change.
     closest->claim = sentence(fmt::format("{}: {}", one.fix->title, one.proposal.text));
     closest->sub_cause.clear();
   }
 }
 
-/// The advice of the rule where it is about one fix, else that of the fixes; each with its fix, and
-/// none without.
+/// Sets the advice: the rule's if the finding has a single fix, else that of each fix. Every advice
+/// belongs to a fix.
 void set_advice(Finding& finding) {
   std::vector<Advice> of_rule = std::exchange(finding.advice, {});
   const Fix* only = nullptr;
@@ -266,7 +273,7 @@ void set_advice(Finding& finding) {
       if (said != of_rule.end()) one = *said;
       one.fix = fix.id;
     }
-    // What no setting makes, and what could be gained at most: there the rule says how.
+    // The rule's own advice is used for fixes that no setting makes, and for ceilings.
     for (Advice& said : of_rule) {
       if ((finding.fixes.size() != 1 && fix.kind != FixKind::kCeiling) ||
           std::ranges::find(its, said.framework, &Advice::framework) != its.end())
@@ -278,7 +285,7 @@ void set_advice(Finding& finding) {
   }
 }
 
-/// The lead of a group shows the fixes of all of it, and what the group costs.
+/// The lead of a group shows the fixes and the cost of the whole group.
 void take_over_fixes(const Finding& from, Finding& lead) {
   lead.recoverable_per_step = std::max(lead.recoverable_per_step, from.recoverable_per_step);
   lead.share_of_step = std::max(lead.share_of_step, from.share_of_step);
@@ -288,8 +295,8 @@ void take_over_fixes(const Finding& from, Finding& lead) {
   put_in_order(lead.fixes);
 }
 
-/// Findings of the same time follow the one that stands for them. By finding: the run without its cause, and what that
-/// gains, which may be more than it costs (set_recoverable).
+/// Groups findings that explain the same time behind their lead. `removed`, by finding: the run
+/// without its cause. `gained`: the gain of that, which may exceed the cost (set_recoverable).
 void group(const Predictor& predictor, std::vector<Finding>& findings,
            const std::vector<Scenario>& removed, const std::vector<DurationNs>& gained) {
   std::vector<std::size_t> which;
@@ -312,9 +319,10 @@ void group(const Predictor& predictor, std::vector<Finding>& findings,
   }
 }
 
-/// What the slowest rank does is found on that rank, too; why it matters is that all others wait. Where no
-/// replay tells how ranks wait for each other, the straggler comes before what explains it. Not where that takes far longer
-/// than the others wait: then all ranks do it, and the slowest one only somewhat more.
+/// Puts the straggler finding before the finding that explains it. The cause is found on the
+/// slowest rank, too, but it matters because all others wait. Applies if no replay shows how ranks
+/// wait for each other. Not if the cause takes far longer than the others wait: then all ranks have
+/// it, and the slowest one only somewhat more.
 void put_straggler_first(std::vector<Finding>& findings) {
   constexpr double kItsOwn = 2.0 / 3;
   const auto straggler = std::ranges::find(findings, "straggler", &Finding::rule);
@@ -333,7 +341,7 @@ void put_straggler_first(std::vector<Finding>& findings) {
     straggler->worth = std::max(straggler->worth, most + 1e-6);
 }
 
-/// A finding and behind it those of the same time.
+/// Sorts the findings; each lead is followed by the others of its group.
 void order(std::vector<Finding>& findings) {
   sort_findings(findings);
   std::vector<Finding> ordered;
@@ -349,7 +357,7 @@ void order(std::vector<Finding>& findings) {
   findings = std::move(ordered);
 }
 
-/// Shares of a sample hold for the whole recording; its times are scaled to the mean step of that.
+/// Scales the times of a sample to the recording's mean step. Shares of the step stay the same.
 void scale_times(Analysis& analysis, DurationNs sampled_step) {
   const DurationNs step = analysis.step_cost.per_step();
   if (step.ns == 0 || sampled_step.ns == 0) return;
@@ -371,7 +379,7 @@ void scale_times(Analysis& analysis, DurationNs sampled_step) {
   scale(analysis.recording_cost);
 }
 
-/// How much later batches come than anything recorded explains: a replay without the waits keeps that.
+/// Unexplained delay of batches; a replay without the waits keeps it.
 DurationNs late_input(const Predictor& predictor) {
   DurationNs late;
   for (const Unexplained& one : predictor.baseline().late)
@@ -379,7 +387,8 @@ DurationNs late_input(const Predictor& predictor) {
   return late;
 }
 
-/// Its share of the step stands as recorded: no replay tells what of it could be gained.
+/// Keeps the recorded exposed time of a finding, because no replay shows how much of it can be
+/// gained.
 void keep_unexplained(DurationNs late, DurationNs exposed, Finding& finding) {
   finding.basis = FigureBasis::kExposed;
   finding.recoverable_per_step = exposed;
@@ -390,7 +399,8 @@ void keep_unexplained(DurationNs late, DurationNs exposed, Finding& finding) {
   finding.at_most.reset();
 }
 
-/// Copies that take nearly all of the step: another order gains nothing, the bytes are too many for the link.
+/// True for copies that take nearly all of the step: the link is full, and another order gains
+/// nothing.
 bool is_bound_by_link(const Finding& finding, DurationNs exposed) {
   constexpr double kMost = 0.9;
   return finding.rule == "copy-not-overlapped" &&
@@ -417,7 +427,8 @@ void keep_bound_by_link(DurationNs exposed, Finding& finding) {
   finding.at_most.reset();
 }
 
-/// Most of it are exchanges of the model's layers: what is known of gradients does not help.
+/// True if most of the time is for exchanges of the model's layers, for which fixes of gradient
+/// exchanges do not help.
 bool is_of_model(const Finding& finding, DurationNs exposed) {
   return finding.rule == "comm-exposed" &&
          (finding.sub_cause == "alltoall" || finding.sub_cause == "activations") &&
@@ -444,11 +455,11 @@ void keep_of_model(DurationNs exposed, Finding& finding) {
                      ""}};
 }
 
-/// Replays what `predictor` knows and judges the findings by it.
+/// Replays all fixes and judges the findings by them.
 void judge(const Predictor& predictor, Analysis& analysis) {
   std::vector<Finding>& findings = analysis.findings;
   const std::vector<ReplayedFix> all = replay_fixes(predictor);
-  // What a flawed recording leaves out would be predicted, too.
+  // A replay of a flawed recording would repeat its flaws.
   const bool flawed = std::ranges::any_of(findings, [](const Finding& finding) {
     return is_found(finding) && is_about_recording(finding.rule);
   });
@@ -528,13 +539,14 @@ void judge(const Predictor& predictor, Analysis& analysis) {
   analysis.unexplained = predictor.baseline().residual;
 }
 
-/// Then steps are no steps of the program, and no fix of it can be replayed.
+/// True if the recording is the capture of a graph: its steps are not the program's steps, so no
+/// fix can be replayed.
 bool is_capture_of_graphs(const std::vector<Finding>& findings) {
   return std::ranges::any_of(
       findings, [](const Finding& one) { return is_found(one) && one.rule == "graph-capture"; });
 }
 
-/// Where nothing can be replayed.
+/// Keeps the exposed times of all findings, because nothing can be replayed.
 void keep_exposed(const std::string& why, Analysis& analysis) {
   for (Finding& finding : analysis.findings) {
     if (!is_found(finding)) continue;

@@ -6,12 +6,13 @@
 
 namespace headway::analyzer {
 
-/// Judges the findings by replays: each gets the most that taking its cause away gains, its fixes
-/// with what each gains, and its place. What gains nothing is no longer found, but for copies that
-/// fill the link. A fix that gains 5 %, or 4 and most likely something, makes a finding where none names it; so does what no fix
-/// takes away but lies in one place of each step. Findings of the same time stand together. Advice is about replayed fixes only. A
-/// finding that cannot be replayed keeps its exposed time and says why. Of a long recording some steps are replayed. `whole`: all
-/// ranks of the job as one trace; null: `trace` alone is replayed.
+/// Judges the findings by replays. Each finding gets the largest gain from removing its cause, the
+/// gain of each of its fixes, and its rank. Findings without a gain are dropped, except copies that
+/// fill the link. A fix that gains 5 %, or 4 % with a gain very likely, makes a new finding if no
+/// finding names it; so does time in one place of each step that no fix removes. Findings that
+/// explain the same time are grouped. Advice is only about replayed fixes. A finding that cannot be
+/// replayed keeps its exposed time and says why. Of a long recording, only some steps are replayed.
+/// `whole`: all ranks of the job as one trace; null: only `trace` is replayed.
 void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine = {},
                       const trace::Trace* whole = nullptr);
 

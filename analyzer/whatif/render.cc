@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "−12.3 %" of the step.
+/// The change of the step, such as "−12.3 %".
 std::string change(DurationNs gain, DurationNs step) {
   double share = ratio(gain, step);
   return fmt::format("{}{}", gain.ns >= 0 ? "−" : "+", format_percent(std::fabs(share)));
@@ -61,7 +61,7 @@ std::string fixes_text(const WhatIf& what_if) {
   return out;
 }
 
-/// Where the time without a recorded cause is, when it is worth a word.
+/// Where the time without a recorded cause lies, if it is at least 1 % of the step.
 std::string late_text(const WhatIf& what_if, const Predictor& predictor) {
   constexpr double kWorthSaying = 0.01;
   constexpr std::size_t kShown = 4;
@@ -76,7 +76,7 @@ std::string late_text(const WhatIf& what_if, const Predictor& predictor) {
   return out;
 }
 
-/// What the predictions leave out, as it is there only while the run is recorded.
+/// The cost of recording, which the predictions leave out.
 std::string cost_text(const Baseline& baseline) {
   const RecordingCost& cost = baseline.cost;
   if (cost.of_step.ns <= 0) return {};
@@ -88,7 +88,7 @@ std::string cost_text(const Baseline& baseline) {
       format_percent(cost.of_host));
 }
 
-/// What the replay takes from elsewhere than the recording.
+/// The replay's assumptions: figures that do not come from the recording.
 std::string assumed_text(const Predictor& predictor) {
   std::string out;
   for (const Assumption& one : predictor.assumptions())

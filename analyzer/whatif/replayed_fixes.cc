@@ -10,7 +10,7 @@ namespace headway::analyzer {
 Scenario ceiling_of(const Predictor& predictor, const Scenario& scenario) {
   Scenario ceiling = scenario;
   ceiling.at_least = {};
-  // A pool with other workers may do its tasks later than the recorded one; a ceiling keeps none.
+  // A pool of other workers may do tasks later than the recorded one, so a ceiling has no pools.
   ceiling.pools.clear();
   for (Edit& edit : ceiling.edits) {
     if (edit.lag == Edit::kRemoved) continue;
@@ -27,8 +27,9 @@ PredictedGain ReplayedFix::gain(const Predictor& predictor) const {
 }
 
 GainSurety surety_of(const Predictor& predictor, const Prediction& of) {
-  // Another run is another run, with a change or without: only how steps scatter hides a gain, and a rare pause hides none
-  // that each step has. Steps of a device scatter little.
+  // Only the scatter of the steps can hide a gain, not the difference between two runs, which
+  // exists with or without a change. A rare pause does not hide a gain of every step. Device steps
+  // scatter little.
   const bool on_device = predictor.trace().device_ops.size() > 0;
   if (!on_device && of.beyond_scatter_ns <= 0) return GainSurety::kOpen;
   return of.gain_ns.low > 0 ? GainSurety::kSure : GainSurety::kProbable;
@@ -54,8 +55,8 @@ PredictedGain ReplayedFix::gain(const Predictor& predictor, const Prediction& of
 
 namespace {
 
-/// A fix that changes the training amortises what nothing explains, too, and whether that is paid by the step or by
-/// the sample is in no recording: so much of its gain counts as the ceiling that would take that time away.
+/// A fix that changes the training also amortises unexplained time, but no recording shows whether
+/// that time occurs per step or per sample. So this part of its gain counts only like a ceiling.
 void doubt_what_nothing_explains(const Predictor& predictor, std::vector<ReplayedFix>& replayed) {
   Scenario explained;
   bool any = false;

@@ -10,38 +10,40 @@
 
 namespace headway::analyzer {
 
-/// Of what cannot be had by a known fix, so much counts.
+/// Factor on the gain of a ceiling, because no known fix achieves it.
 inline constexpr double kCeilingCounts = 0.5;
-/// The same where other steps of the run show that the program does without, or all of it is in one place.
+/// The same if other steps of the run do without that time, or if it all lies in one place.
 inline constexpr double kMeasuredCounts = 0.9;
 
-/// A fix and what the recorded steps take with it.
+/// A fix and the prediction of the recorded steps with it.
 struct ReplayedFix {
   const Fix* fix = nullptr;
-  Proposal proposal;      ///< where it does not apply, `text` says why and the others are empty
+  Proposal proposal;      ///< if it does not apply, `text` says why and other members are empty
   Prediction prediction;  ///< of `proposal.scenario`
-  /// What the fix makes cheaper takes no time at all: no fix of that cause gains more.
+  /// The run in which everything that the fix makes cheaper takes no time: no fix of this cause
+  /// gains more.
   Scenario ceiling;
 
   bool applies() const { return proposal.applies; }
-  /// Whether it can be made; else it tells only what could be gained at most.
+  /// True if the fix can be made; false if it only shows the largest possible gain.
   bool is_real() const { return fix->kind != FixKind::kCeiling; }
   PredictedGain gain(const Predictor& predictor) const;
-  /// The same of a prediction of it and others together.
+  /// The gain by another prediction, such as one of several fixes together.
   PredictedGain gain(const Predictor& predictor, const Prediction& of) const;
 };
 
-/// Whether what is predicted is told from no gain.
+/// How surely the predicted gain differs from no gain.
 GainSurety surety_of(const Predictor& predictor, const Prediction& of);
 
-/// All known fixes, replayed on all cores. Needs a predictor that misses nothing.
+/// All known fixes, replayed on all cores. The predictor must be complete (nothing missing).
 std::vector<ReplayedFix> replay_fixes(const Predictor& predictor);
 
-/// What all durations that `scenario` shortens by a model would gain at most: they become 0, what
-/// it lengthens stays as recorded, and no resource limits the step.
+/// The scenario of the largest gain: all durations that `scenario` shortens by a model become 0,
+/// those that it lengthens stay as recorded, and no resource limits the step.
 Scenario ceiling_of(const Predictor& predictor, const Scenario& scenario);
 
-/// How many known fixes answer the rule: a rule that only one answers names its cause most closely.
+/// Number of known fixes that answer the rule. The fewer there are, the more closely the rule names
+/// its cause.
 int fixes_known(std::string_view rule);
 
 }  // namespace headway::analyzer

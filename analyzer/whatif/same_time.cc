@@ -8,7 +8,7 @@
 namespace headway::analyzer {
 namespace {
 
-/// Gains that differ by less are the same: of the step, and of the smaller of two causes.
+/// Gains that differ by less than these shares of the step and of the smaller cause count as equal.
 constexpr double kSameOfStep = 0.005;
 constexpr double kSameOfCause = 0.1;
 /// A cause whose best fix gains at least this share of what the group's best fix gains may stand
@@ -46,8 +46,8 @@ std::vector<CauseGroup> group_by_time(const Predictor& predictor,
       order, [&](std::size_t a, std::size_t b) { return causes[a].worth > causes[b].worth; });
   std::vector<CauseGroup> groups;
   for (const std::size_t one : order) {
-    // By the most valuable of each group alone: two causes that a third one covers may well be
-    // apart.
+    // Compare only with the lead of each group: two causes that a third one covers may be
+    // independent of each other.
     const auto group =
         std::ranges::find_if(groups, [&](const CauseGroup& its) { return same[its.front()][one]; });
     if (group != groups.end())

@@ -17,10 +17,10 @@ namespace {
 
 using namespace trace;
 
-/// About so many events are replayed of a long recording: 0.2 s for its analysis, its graph and all
-/// fixes.
+/// About this many events of a long recording are replayed: 0.2 s for the analysis, the graph and
+/// all fixes.
 constexpr std::size_t kSampled = 100'000;
-/// So many with the steps before, where workers are many steps ahead and ranks are many.
+/// Limit with the steps before, if workers are many steps ahead or there are many ranks.
 constexpr std::size_t kSampledAtMost = 1'000'000;
 /// Steps before the first and after the last one that is judged, at least: find_steps() leaves out those at
 /// the ends.
@@ -33,14 +33,14 @@ struct Window {
   std::size_t count = 0;
 };
 
-/// Those of the training thread whose steps predictions are made for. Other ranks have theirs at about the same time, but not
-/// one after the other with these.
+/// The steps of the training thread for which predictions are made. Steps of other ranks run at the
+/// same time, so all steps together are not a sequence.
 struct OwnSteps {
   std::vector<Step> all;
   std::vector<std::uint32_t> which;  ///< of Steps::all, by steady step
-  std::size_t first = 0;             ///< steady one
+  std::size_t first = 0;             ///< index in `all` of the first steady step
   std::size_t last = 0;
-  std::vector<double> lengths;  ///< of the steady ones
+  std::vector<double> lengths;  ///< of the steady steps
 };
 
 ThreadId thread_of_slowest(const Analysis& analysis) {
@@ -73,8 +73,9 @@ OwnSteps own_steps(const Analysis& analysis) {
 
 constexpr double kAlike = 0.01;
 
-/// Of the windows of this length, the one whose steps are as long on average as all steady ones; of several, one that is
-/// longer towards its end: what a long step waited for began before it.
+/// Of the windows of `count` steps, the one whose mean is closest to `mean`. Windows with longer
+/// steps in their second half are preferred, because the work that a long step waits for begins
+/// before it.
 Window closest_window(const OwnSteps& steps, const std::vector<double>& until, std::size_t count,
                       double mean, double& off) {
   Window best;
@@ -90,9 +91,10 @@ Window closest_window(const OwnSteps& steps, const std::vector<double>& until, s
   return best;
 }
 
-/// Steps that are longer for a reason come seldom (a loader that starts anew with each epoch, a pause): a window that has
-/// none of them, or one too many, shows another program. Whole periods, where they come regularly; and where a window of
-/// `most` steps cannot be like the whole, a longer one may.
+/// A window that is typical of the run. Longer steps can be rare (a loader that restarts with each
+/// epoch, a pause); with too few or too many of them, a window is not typical. If they come
+/// regularly, the window has whole periods. If no window of `most` steps is typical, a longer one
+/// is tried.
 Window typical_window(const OwnSteps& steps, std::size_t most) {
   constexpr std::size_t kLonger = 4;
   constexpr std::size_t kTried = 8;
@@ -120,7 +122,7 @@ Window typical_window(const OwnSteps& steps, std::size_t most) {
   return best;
 }
 
-/// So many steps the host is ahead of the device when it begins one.
+/// Largest number of steps that the host is ahead of the device when it begins a step.
 std::size_t run_ahead(const Analysis& analysis) {
   std::size_t most = 0;
   for (const DevicePartition& partition : analysis.partitions) {
@@ -135,8 +137,9 @@ std::size_t run_ahead(const Analysis& analysis) {
   return most;
 }
 
-/// When each training thread begins these steps. Ranks are not all as far at one time: where they count alike, the same steps,
-/// else those at about the time.
+/// When each training thread begins the steps `first` to `last`. Ranks are not at the same step at
+/// one time. If their step numbers agree, the same steps are taken; else those at about the same
+/// time.
 std::map<ThreadId, Interval> same_steps(const Steps& steps, const OwnSteps& own, std::size_t first,
                                         std::size_t last) {
   std::map<ThreadId, std::vector<const Step*>> of_thread;
@@ -158,7 +161,7 @@ std::map<ThreadId, Interval> same_steps(const Steps& steps, const OwnSteps& own,
   return all;
 }
 
-/// Events that overlap the window; `ends` of a table that is sorted by start.
+/// Rows of the events that overlap the window, in a table sorted by start.
 std::vector<std::uint32_t> overlapping(const std::vector<TimeNs>& starts,
                                        const std::vector<TimeNs>& ends, Interval window) {
   std::vector<std::uint32_t> rows;
@@ -178,10 +181,10 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   const std::size_t each = std::max<std::size_t>(1, trace.event_count() / own.all.size());
   const std::size_t most = std::max<std::size_t>(1, kSampled / each);
   const Window judged = typical_window(own, most);
-  // A host that runs ahead waits for steps before the sample as long as recorded, whatever is replayed, and the device, once
-  // it is faster, waits for the host in the step after those.
-  // What tells when a worker could have begun a batch is the step that made room for it. Without that step the batch comes at its
-  // recorded time, however fast the steps before it become.
+  // Steps before the judged ones are needed for two reasons. A host that runs ahead waits for steps
+  // before the sample as long as recorded; a faster device would then wait for the host in the next
+  // step. And a worker begins a batch when an earlier step makes room for it; without that step,
+  // the batch comes at its recorded time, however fast the steps become.
   const std::size_t ahead =
       std::max(static_cast<std::size_t>(batches_ahead(trace)), declared_depth(trace));
   const std::size_t before =
@@ -194,7 +197,7 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   options.steps.range = analysis.step_options.range;
   options.steps.unrecorded = analysis.step_options.unrecorded;
   options.steps.skip = 0;
-  // An analysis of one rank knows the steps of that one alone.
+  // The analysis of one rank has only the steps of that rank.
   const bool of_one = trainers_in(trace) > 1 && own.all.size() == steps.all.size();
   const Steps of_ranks =
       of_one ? find_steps(trace, RangeNames(trace), analysis.step_options) : Steps{};

@@ -19,9 +19,10 @@ struct Sample {
 /// Recordings up to this many events are replayed as a whole; those of all ranks of a job up to twice as many.
 inline constexpr std::size_t kReplayedWhole = 200'000;
 
-/// Of a longer recording some steps in a row whose mean is closest to that of all steady ones, with
-/// two steps before them, so that what they wait for is there. None where the recording is short,
-/// or has no steps. `analysis`: of the recording, or of one of its ranks.
+/// A sample of a longer recording: consecutive steps whose mean is closest to that of all steady
+/// steps, with at least two steps before them, which contain the work that they wait for. None if
+/// the recording is short or has no steady steps. `analysis`: of the recording, or of one of its
+/// ranks.
 std::unique_ptr<Sample> take_sample(const trace::Trace& trace, const Analysis& analysis,
                                     std::size_t replayed_whole = kReplayedWhole);
 

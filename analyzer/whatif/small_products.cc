@@ -14,11 +14,12 @@ namespace headway::analyzer {
 
 namespace {
 
-/// What a multiprocessor alone reads, by its share of what all read together: with 32 kB under way and 0.7 µs of latency 46 GB/s,
-/// of an A100's memory each has 14.
+/// Read rate of a multiprocessor alone, as a multiple of its share of the memory's rate. With 32 kB
+/// in flight and 0.7 µs of latency it reads 46 GB/s; its share of an A100's memory rate is 14 GB/s.
 constexpr double kAloneByShare = 3;
 
-/// Recorded products whose blocks have as much to do, or a stretch of such where more work took no longer.
+/// Recorded products with equal work per block, or a range of work over which the time did not
+/// grow.
 struct Seen {
   double least_work_ns = 0;
   double most_work_ns = 0;
@@ -28,7 +29,7 @@ struct Seen {
   double mean_ns() const { return sum_ns / count; }
 };
 
-/// Neighbours whose times fall are one (pool adjacent violators).
+/// Merges neighbours whose times fall with the work (pool adjacent violators).
 std::vector<Seen> never_falling(const std::vector<Seen>& by_work) {
   std::vector<Seen> stretches;
   for (const Seen& next : by_work) {
@@ -113,7 +114,7 @@ double SmallProducts::slope(const Curve& curve, const Knot& end) {
   const double inside = at_front ? 2 * end.work_ns : end.work_ns / 2;
   const double known = std::min(1.0, std::log2(curve.back().work_ns / curve.front().work_ns));
   const double rise = std::abs(std::log2(within(curve, inside) / end.time_ns));
-  // As far as the recording has less than twice the work, half of it is likely.
+  // If the recorded sizes span less than a factor of two, a slope of 1/2 is assumed for the rest.
   return std::min(1.0, rise + (1 - known) / 2);
 }
 
@@ -124,7 +125,7 @@ double SmallProducts::time_at(const Curve& curve, double work_ns, SmallProduct h
   const double guess = held_by == SmallProduct::kLatency      ? 0
                        : held_by == SmallProduct::kArithmetic ? 1
                                                               : slope(curve, end);
-  // What large products would take for the work is no latency.
+  // The time that large products need for this work is not latency.
   const double by_work = std::max(guess, std::min(1.0, end.work_ns / end.time_ns));
   return end.time_ns * std::lerp(1.0, work_ns / end.work_ns, by_work);
 }

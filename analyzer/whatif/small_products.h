@@ -14,34 +14,36 @@
 
 namespace headway::analyzer {
 
-/// What holds back a product whose blocks do not fill the device: latency, of which faster units save nothing, or what each
-/// block computes and moves.
+/// What limits a product whose blocks do not fill the device: latency, which faster units do not
+/// shorten, or the arithmetic and bytes of each block.
 enum class SmallProduct : std::uint8_t {
-  kEither,   ///< the likeliest: as the recording's products of other sizes tell, else half of each
-  kLatency,  ///< one end of what is likely
-  kArithmetic,  ///< the other
+  kEither,   ///< the likeliest: as the recording's products of other sizes show, else half of each
+  kLatency,  ///< one end of the likely range
+  kArithmetic,  ///< the other end
 };
 
-/// How long the recording's small products take by what each of their blocks has to do: where several times the work takes no
-/// longer, all of them wait for latency. By family of kernels; products of one size tell nothing. The ends are half way to what they
-/// are without such a comparison. Immutable; keeps a reference to the predictor.
+/// The times of the recording's small products as a function of the work of a block, by kernel
+/// family. If several times the work takes no longer, latency limits them. Products of one size
+/// show nothing. The ends of the likely range lie half way between this curve and pure latency or
+/// pure arithmetic. Immutable; keeps a reference to the predictor.
 class SmallProducts {
  public:
-  /// `flops_per_s`: what large products reach on the units on which a kernel runs now.
+  /// `flops_per_s`: the rate of large products on the present units of a kernel.
   SmallProducts(const Predictor& predictor, std::int32_t multiprocessors,
                 std::function<double(trace::DeviceOpId)> flops_per_s);
 
-  /// The share of its time, beyond what any kernel takes, that a product of known arithmetic and bytes takes with `faster`
-  /// times the arithmetic's rate and this share of the bytes; above 1 where it takes longer. Empty where its bound is not known.
+  /// The remaining share of a product's time beyond the shortest kernel's, with `faster` times the
+  /// arithmetic's rate and the share `bytes` of its bytes; above 1 if it takes longer. Empty if its
+  /// bound is not known.
   std::optional<double> share_left(trace::DeviceOpId product, double faster, double bytes,
                                    SmallProduct held_by) const;
 
-  /// The ends of what is likely, for products of which some have fewer blocks than the device has multiprocessors; none where
-  /// all fill it.
+  /// The ends of the likely range if some products have fewer blocks than the device has
+  /// multiprocessors; empty if there are none.
   std::vector<SmallProduct> ends() const;
 
  private:
-  /// Times that never fall with the work, of products in the order of their work; in between, straight on logarithms.
+  /// A point of a curve of time over work that never falls; interpolated linearly on logarithms.
   struct Knot {
     double work_ns = 0;
     double time_ns = 0;
@@ -49,29 +51,31 @@ class SmallProducts {
   using Curve = std::vector<Knot>;
 
   bool is_small(trace::DeviceOpId product) const;
-  /// What a block's arithmetic or bytes take if it waits for nothing else, the longer of both. 0 where not known.
+  /// Time of a block's arithmetic or bytes without other waits, the longer of both. 0 if not known.
   double work_of_block(trace::DeviceOpId product, double faster, double bytes) const;
   using Layer = std::pair<std::uint32_t, std::int64_t>;  ///< process and forward op
   std::optional<Layer> layer_of(trace::DeviceOpId product) const;
-  /// Of the products of its layer. Its gradients compute as much as its forward pass, and of other units' kernels any may have the
-  /// blocks that one of these has.
+  /// Largest number of blocks among the products of its layer. Forward product and gradients have
+  /// the same arithmetic, so a kernel for other units may have the blocks of any of them.
   std::int64_t most_blocks(trace::DeviceOpId product) const;
-  /// The share of its time that it takes where units of so many times the rate are slower, and arithmetic takes over. The recording's
-  /// products tell nothing of those units: their time may hide what the product waits for now, come on top of it, or the
-  /// product stays as far behind these units as it is behind the present ones. Between the first two is the likeliest.
+  /// The factor on the product's time on units of `faster` < 1 times the rate, if arithmetic
+  /// becomes the limit; else nothing. The recording does not show how those units behave: their
+  /// time may hide the product's present waits, add to them, or stretch with them in proportion.
+  /// The likeliest value lies between the first two.
   std::optional<double> on_slower_units(trace::DeviceOpId product, const KernelBound& bound,
                                         double faster, double time_now, SmallProduct held_by) const;
-  /// Nearest at its ends.
+  /// The time on the curve; beyond its ends, the time of the nearest end.
   static double within(const Curve& curve, double work_ns);
-  /// How the time grows at an end of the curve, from there to twice the work or half of it: 0 not at all, 1 as the work does.
+  /// Growth of the time at an end of the curve, over a factor of two in work: 0 none, 1 like the
+  /// work.
   static double slope(const Curve& curve, const Knot& end);
-  /// Beyond the sizes that were recorded it goes on as at that end, or as `held_by` says.
+  /// The time on the curve; beyond its ends, extrapolated by the slope there, or as `held_by` says.
   static double time_at(const Curve& curve, double work_ns, SmallProduct held_by);
 
   const Predictor& predictor_;
   std::int32_t multiprocessors_;
   std::function<double(trace::DeviceOpId)> flops_per_s_;
-  DurationNs least_;  ///< what any kernel takes
+  DurationNs least_;  ///< time of the shortest kernel
   MemoryRates memory_;
   bool any_ = false;
   std::map<KernelFamily, Curve> curves_;

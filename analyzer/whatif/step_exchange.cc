@@ -11,7 +11,7 @@ using namespace trace;
 
 namespace {
 
-/// What of `all` (by start) runs on a device in the window, by stream.
+/// The transfers of `all` (by start) that run on a device in the window, by stream.
 std::map<StreamId, std::vector<Transfer>> transfers_within(const Trace& trace,
                                                            const std::vector<Transfer>& all,
                                                            DeviceId device, Interval window) {

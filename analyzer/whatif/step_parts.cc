@@ -12,7 +12,7 @@
 namespace headway::analyzer {
 namespace {
 
-/// So many steps tell what is usual.
+/// Largest number of steps from which medians are taken.
 constexpr std::size_t kMostCompared = 101;
 
 }  // namespace
@@ -28,7 +28,8 @@ StepParts::StepParts(const Predictor& predictor)
   });
 }
 
-/// Calls `visit` with what is in a step's time and can be changed. Slots are in the order of time.
+/// Calls `visit(part, constraint)` for the constraints of a step that can be changed. Slots are in
+/// order of time.
 template <class Visit>
 void StepParts::for_each_in(const MarkedStep& step, Visit visit) const {
   for (std::uint32_t s = step.begin.slot.value + 1; s <= step.end.slot.value; ++s) {

@@ -7,7 +7,8 @@
 
 namespace headway::analyzer {
 
-/// Compares steps part by part. Workers make more batches beside a longer step, so what they do counts by the piece.
+/// Compares steps part by part. Workers make more batches during a longer step, so their work is
+/// compared per piece.
 class StepParts {
  public:
   struct Taken {
@@ -22,10 +23,10 @@ class StepParts {
   /// Medians over these steps.
   Times usual(const std::vector<const MarkedStep*>& steps) const;
 
-  /// Each part of a step takes what it takes in `often` at most.
+  /// Limits each part of a step to its time in `often`.
   void limit_to(const MarkedStep& step, const Times& often, Editor& editor) const;
 
-  /// What takes `now` takes `then` in this step, be that less or more; not what belongs to no step.
+  /// Scales each part of this step by `then` / `now`, to less or more; parts between steps stay.
   void scale(const MarkedStep& step, const Times& now, const Times& then, Editor& editor) const;
 
  private:

@@ -6,11 +6,11 @@
 
 namespace headway::analyzer {
 
-/// Which of the times is meant that bytes may take.
+/// Selects one of the estimates in TimeOfBytes.
 enum class BytesTake : std::uint8_t { kLikely, kLeast, kMost };
 
-/// What of a transfer's time its bytes take, in ns: transfers of one size alone do not tell it from what each takes whatever its
-/// size.
+/// The part of a transfer's time that is for its bytes, in ns. With transfers of a single size, it
+/// cannot be separated from the fixed cost.
 struct TimeOfBytes {
   double least = 0;
   double likely = 0;
@@ -20,19 +20,21 @@ struct TimeOfBytes {
   }
 };
 
-/// What is sent one after the other.
+/// Hops of a transfer, one after the other.
 struct Hops {
-  double inside = 0;  ///< a node
+  double inside = 0;  ///< inside a node
   double across = 0;  ///< between nodes
 };
 
-/// `moved`: bytes that cross a link. A link between devices carries 1 Gb/s at least, and a hop takes 200 µs at most: what takes
-/// long for its few bytes does not wait for them. Likely a transfer starts as NCCL reckons. `emulated`: a link may be as slow as
-/// it likes.
+/// Estimates from the duration `ns` of a transfer. Bounds: a link between devices carries at least
+/// 1 Gb/s (so few bytes cannot explain a long time), and a hop takes at most 200 µs. The likely
+/// value uses NCCL's start and hop times. `moved`: bytes that cross a link. `emulated`: the links
+/// have no least rate.
 inline TimeOfBytes time_of_bytes(double moved, const Hops& hops, double ns, bool emulated) {
   constexpr double kSlowestBytesPerNs = 0.125;
   constexpr double kLongestHopNs = 200'000;
-  // NCCL's tuning tables, protocol of large messages: a start, a hop over NVLink, one over a network. TCP takes some tens of µs.
+  // NCCL's tuning tables, protocol for large messages: start, hop over NVLink, hop over a network.
+  // TCP takes some tens of µs.
   constexpr double kStartNs = 8'400;
   constexpr double kInsideNs = 3'400;
   constexpr double kAcrossNs = 14'000;

@@ -29,12 +29,12 @@ std::string_view fate_id(Fate fate) {
   return "stays";
 }
 
-/// Times are in microseconds there; three decimals keep nanoseconds.
+/// The format has times in microseconds; three decimals keep nanoseconds.
 double microseconds(DurationNs time) {
   return static_cast<double>(time.ns) / 1e3;
 }
 
-/// Rows in the order in which they are to stand: the step, streams, then of each thread its ranges and its calls.
+/// Rows in the order of display: the step, the streams, then the ranges and calls of each thread.
 class Rows {
  public:
   static constexpr std::int64_t kStep = 1;
@@ -117,8 +117,8 @@ class Writer {
     return when.begin < window.end && when.end > window.begin;
   }
 
-  /// Ranges that are no tasks. Those of the tasks' list are where the threads are in the predicted step: with a host that
-  /// runs ahead then, other ones than in the recorded step.
+  /// Adds recorded ranges that are not tasks of the predicted step. If the host then runs ahead,
+  /// the predicted step has other ranges than the recorded one.
   void add_recorded_ranges() {
     std::set<EventRef> tasks;
     for (const PredictedTask& task : step_.tasks)
@@ -152,7 +152,7 @@ class Writer {
     if (op.value != 0) args["op"] = predictor_.analysis().attribution.ops[op.value].name;
     args["fate"] = fate_id(task.fate);
     if (task.interpolated) args["interpolated"] = true;
-    // In whole nanoseconds: the same event in both processes, which search finds.
+    // In whole nanoseconds: equal for an event in both processes, so that a search finds both.
     args["recorded_start_ns"] = (task.recorded.begin - step_.recorded.begin).ns;
     events_.push_back({{"ph", "X"},
                        {"pid", process},

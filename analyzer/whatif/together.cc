@@ -44,7 +44,8 @@ Prediction Together::predict(const Predictor& predictor) const {
   return predictor.predict(scenario, model_error(predictor), otherwise);
 }
 
-/// What is a fix's own: what it gains alone and what is lost without it, so that the order of the fixes changes nothing.
+/// Combined error, weighted by each fix's own gain: its gain alone and the loss without it, so that
+/// the order of the fixes does not matter.
 double Together::model_error(const Predictor& predictor) const {
   const double largest = std::ranges::max(model_errors);
   if (alone.size() == 1) return largest;

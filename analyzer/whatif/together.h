@@ -13,7 +13,7 @@ namespace headway::analyzer {
 struct ProposedFix {
   const Fix* fix = nullptr;
   const Proposal* proposal = nullptr;
-  double least = 0;  ///< for best_order(): what it has to gain of the step once others are made
+  double least = 0;  ///< for best_order(): share of the step that it must gain after others
 };
 
 /// Several fixes made at once: what Predictor::predict takes.
@@ -23,18 +23,19 @@ struct Together {
   std::vector<Scenario> otherwise;   ///< each fix at the ends of its range, the others as proposed
   std::vector<Scenario> alone;       ///< each fix by itself
   std::vector<Scenario> without;     ///< all fixes but this one
-  std::vector<double> model_errors;  ///< of each fix, as a share of what is its own
+  std::vector<double> model_errors;  ///< of each fix, as a share of its own part of the gain
 
-  /// The formula of a fix that adds little is no doubt about what the others gain.
+  /// Each fix's model error is weighted by its own gain, so that an uncertain fix with a small gain
+  /// does not widen the interval of the others.
   Prediction predict(const Predictor& predictor) const;
 
  private:
   double model_error(const Predictor& predictor) const;
 };
 
-/// A fix alone gives its own scenario, so the prediction is that of the fix.
-/// No answer where a fix does not apply, and where one changes the batch beside others: its lengths
-/// are per recorded batch.
+/// Combines fixes. The prediction for a single fix is that of the fix alone. No answer if a fix
+/// does not apply, or if one of several changes the batch, because its lengths are per recorded
+/// batch.
 Together together(std::span<const ProposedFix> fixes);
 
 }  // namespace headway::analyzer

@@ -25,8 +25,8 @@ double number(std::string_view text) {
   return value;
 }
 
-/// What moves the bytes between processes that compute on processors; empty where the recording does not say, or
-/// where its links are emulated ones.
+/// The backend that moves bytes between processes without devices; empty if the recording does not
+/// name it or if its links are emulated.
 std::string_view host_backend(const Trace& trace) {
   for (const char* link : {"node_gb_per_s", "network_gb_per_s", "network_us"})
     if (number(trace.setting(link)) > 0) return {};
@@ -50,8 +50,9 @@ std::optional<CollectiveFact> calibrated(const Predictor& predictor, const Trans
   return predictor.machine().host_collective(trace, backend, transfer.kind, ranks);
 }
 
-/// The calibrated line for the recorded number of ranks, through the mean of the recorded transfers: how busy the machine
-/// was then is in those. Of unmatched ones, whose times have waiting in them, nothing is taken.
+/// The calibrated line for the recorded number of ranks, scaled to the mean of the recorded
+/// transfers, which include the load of the machine. Not scaled if a transfer is unmatched, because
+/// its time includes waiting.
 TransferLine through_recorded(const MeasuredCollective& measured,
                               std::span<const Transfer> transfers, int ranks) {
   TransferLine line = line_of(measured, ranks);
@@ -93,8 +94,8 @@ Mean mean_of(std::span<const Transfer> transfers) {
   return {sum.bytes / count, sum.ns / count};
 }
 
-/// How far a byte's time may be off, twice the standard error (White's, as long messages scatter more). What ranks tell of one
-/// transfer is one observation.
+/// Twice the standard error of the time per byte (White's, because long messages scatter more). The
+/// ranks' parts in one transfer count as one observation.
 double off_per_byte(std::span<const Transfer> transfers, const TransferLine& line, const Mean& mean,
                     int ranks) {
   double square = 0;
@@ -111,24 +112,26 @@ TransferLine through(const Mean& mean, double for_bytes) {
   return {mean.ns - for_bytes, for_bytes / mean.bytes};
 }
 
-/// What the recorded transfers leave open of how much of their time is for bytes.
+/// Sets the ends of the range, if the recorded transfers leave open how much of their time is for
+/// bytes.
 void open_up(const Predictor& predictor, std::span<const Transfer> transfers,
              TransferModel& model) {
-  // Of the mean transfer's time: less than this is told well enough.
+  // A range below this share of the mean transfer's time needs no ends.
   constexpr double kWell = 0.1;
-  if (model.line.per_byte_if_small > 0) return;  // three sizes or more tell it
+  if (model.line.per_byte_if_small > 0) return;  // three or more sizes show it
   const Trace& trace = predictor.trace();
   const Transfer& first = transfers.front();
   const DeviceId device = trace.streams[trace.device_ops.stream[first.op.value].value].device;
   const int ranks = std::max(2, first.ranks > 0 ? first.ranks : trace.world_size);
   const bool all_reduce = first.kind == "allreduce";
   const Mean mean = mean_of(transfers);
-  // A server's link carries what all others send it, and its answers.
+  // A parameter server's link carries the messages of all other ranks, and its answers.
   const double moved =
       mean.bytes *
       (first.kind == "reduce" ? 2 * (ranks - 1.0) : moved_share(ranks) * (1 + all_reduce));
   const double hops = hops_of(ranks, all_reduce);
-  // A ring over all ranks leaves each node once; what is not known to be inside a node is not.
+  // A ring over all ranks leaves each node once. Hops not known to be inside a node count as
+  // between nodes.
   const int per_node = ranks == trace.world_size ? std::max(1, ranks_per_node(trace)) : 1;
   const double across = ranks <= per_node ? 0 : hops / per_node;
   TimeOfBytes bytes = time_of_bytes(moved, {hops - across, across}, mean.ns,
@@ -138,7 +141,7 @@ void open_up(const Predictor& predictor, std::span<const Transfer> transfers,
     const double off = mean.bytes * off_per_byte(transfers, model.line, mean, ranks);
     bytes.least = std::clamp(fitted - off, bytes.least, bytes.most);
     bytes.most = std::clamp(fitted + off, bytes.least, bytes.most);
-    // Without a bound that the fit runs into, it is the likeliest.
+    // The fit is the likeliest line, unless it violates a bound.
     if (bytes.most - bytes.least < kWell * mean.ns) return;
     model.line = through(mean, std::clamp(fitted, bytes.least, bytes.most));
   } else {

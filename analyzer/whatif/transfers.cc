@@ -18,7 +18,8 @@ using namespace trace;
 
 namespace {
 
-/// A trace of one rank of a job: what the job's analysis says of such collectives is their transfer, the rest waiting.
+/// For a trace of one rank: splits the op's time into the transfer that the job's analysis gives
+/// for such collectives, and waiting.
 void match_by_job(const JobAnalysis& job, Transfer& transfer) {
   for (const CollectiveFigures& figures : job.collectives) {
     if (figures.group.kind != transfer.kind || figures.transfer.ns <= 0 ||
@@ -95,7 +96,7 @@ TransferLine fit_line(std::span<const Transfer> transfers, Which which) {
   return line;
 }
 
-/// Sum of squares, as shares of what was recorded.
+/// Sum of the squared relative errors.
 double error_of(const TransferLine& line, std::span<const Transfer> transfers) {
   double error = 0;
   for (const Transfer& one : transfers)
@@ -107,7 +108,7 @@ double error_of(const TransferLine& line, std::span<const Transfer> transfers) {
 
 TransferLine fit_transfers(std::span<const Transfer> transfers) {
   constexpr std::size_t kEnough = 20;
-  // Of the error of one line; of the time of a byte.
+  // Largest error of two lines as a share of one line's; largest share of the time of a byte.
   constexpr double kMuchLess = 0.25;
   constexpr double kFaster = 0.8;
   const TransferLine line = fit_line(transfers, [](const Transfer&) { return true; });
@@ -139,7 +140,8 @@ bool differ_in_size(std::span<const Transfer> transfers) {
 
 namespace {
 
-/// Of one kind, and of the communicators of one size that which moved most bytes. Matched ones where there are any.
+/// The transfers of one kind, of the communicator size that moved most bytes. Only matched ones if
+/// there are any.
 std::vector<Transfer> main_transfers(std::vector<Transfer> all, std::string_view kind) {
   const bool matched = std::ranges::any_of(
       all, [&](const Transfer& one) { return one.kind == kind && one.matched; });
@@ -154,7 +156,8 @@ std::vector<Transfer> main_transfers(std::vector<Transfer> all, std::string_view
   return all;
 }
 
-/// Whether each stream has the stages in turns: they are of one sum then. The first and the last may be cut off.
+/// True if the stages alternate on each stream, so that they belong to one sum. The first and the
+/// last may be cut off.
 bool in_turns(const Trace& trace, const std::vector<Transfer>& staged) {
   std::map<StreamId, std::vector<int>> of_stream;
   for (const Transfer& one : staged)
@@ -199,8 +202,9 @@ std::vector<std::vector<Transfer>> stages_of_exchange(const Predictor& predictor
     }
     return stages;
   }
-  // Gradients that are sent as their largest values, or as signs, are gathered, and each rank sums them up: where nothing
-  // else is exchanged, gathers are that; and reductions to one rank are a parameter server's.
+  // Gradients compressed to their largest values or to signs are gathered, and each rank sums them
+  // up. So if nothing else is exchanged, all-gathers carry gradients, and reductions to one rank
+  // are those of a parameter server.
   if (all.empty()) return {};
   const std::string_view only = all.front().kind;
   const bool alone = only != "reducescatter" && std::ranges::all_of(all, [&](const Transfer& one) {

@@ -41,9 +41,9 @@ class Load {
  private:
   struct Level {
     TimeNs time;
-    int running = 0;   ///< from `time` on
+    int running = 0;   ///< number of ops from `time` on
     DurationNs idle;   ///< up to `time`, from the first op on
-    DurationNs alone;  ///< likewise
+    DurationNs alone;  ///< up to `time`, with one op running
   };
   DurationNs at(TimeNs time, int running) const {
     auto after = std::upper_bound(levels_.begin(), levels_.end(), time,
@@ -57,7 +57,7 @@ class Load {
   std::vector<Level> levels_;
 };
 
-/// Whether a task is of a device, or of a host thread of a process that uses it.
+/// True for tasks of a device, and of host threads of a process that uses it.
 class Side {
  public:
   Side(const Points& points, DeviceId device)
@@ -80,7 +80,7 @@ class Side {
   std::vector<bool> uses_;
 };
 
-/// Calls `visit(slot, task)` for slots from `first` up to `end`; a cut belongs to the point that it leads to.
+/// Calls `visit(slot, task)` for the slots in [first, end); a cut belongs to the point after it.
 void for_each_slot(const Program& program, std::size_t first, std::size_t end, auto visit) {
   for (std::size_t s = first; s < end; ++s) {
     const PointId point = program.point_of(Slot::from(s));
@@ -89,13 +89,13 @@ void for_each_slot(const Program& program, std::size_t first, std::size_t end, a
   }
 }
 
-/// Lags that are a task's or a pause's own time.
+/// True for edges whose lag is the own time of a task or a pause.
 bool is_own(EdgeKind kind) {
   return kind == EdgeKind::kDuration || kind == EdgeKind::kTransfer ||
          kind == EdgeKind::kThreadOrder;
 }
 
-/// The making of batches: what it takes, the training thread waits for.
+/// The making of batches, for which the training thread waits.
 class BatchMaking {
  public:
   BatchMaking(const Program& program, const Scenario& scenario)
@@ -123,12 +123,12 @@ class BatchMaking {
       shorter_ = std::max(shorter_, 1 - now / static_cast<double>(pool.workers));
     }
   }
-  /// Whether it is on a thread that makes batches and does nothing else.
+  /// True if the task is on a thread that only makes batches.
   bool has(TaskId task) const {
     const ThreadId thread = points_.thread_of(task);
     return thread.valid() && makes_[thread.value];
   }
-  /// The share of a wait that goes away, if it is in proportion.
+  /// The share by which waits shrink, if they shrink in proportion to the making of batches.
   double shorter() const { return shorter_; }
 
  private:
@@ -137,7 +137,7 @@ class BatchMaking {
   double shorter_ = 0;
 };
 
-/// What the scenario takes of the exposed time that a slot had.
+/// The part of a slot's exposed time that the scenario removes.
 double exposed_saving(const Program& program, const Scenario& scenario, const Load& load,
                       const BatchMaking& making, Slot slot, TaskId task) {
   const Points& points = program.graph().points();
@@ -198,8 +198,8 @@ UsualMethods::Answer subtract(const Predictor& predictor, const Scenario& scenar
   return {rounded(sum / static_cast<double>(length.size())), rounded(median(length))};
 }
 
-/// Of what may keep an op from starting the recorded graph has only what did, with the recorded gap as
-/// its weight.
+/// The scenario on the recorded graph: of all constraints that may delay an op, only the one that
+/// did is kept, with the recorded gap as its weight.
 Scenario as_recorded(const Program& program, const Scenario& scenario) {
   const Points& points = program.graph().points();
   Scenario result;

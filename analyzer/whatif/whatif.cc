@@ -10,7 +10,7 @@ namespace headway::analyzer {
 namespace {
 
 constexpr double kTenthLess = 0.9;
-/// A further fix is worth naming from this share of the step on.
+/// Least share of the step that a further fix must gain to be named.
 constexpr double kWorthAdding = 0.01;
 constexpr std::size_t kOpsShown = 20;
 

@@ -11,26 +11,26 @@
 
 namespace headway::analyzer {
 
-/// A fix with what it would gain; when it does not apply, why.
+/// A fix with its predicted gain, or the reason why it does not apply.
 struct FixPrediction {
   const Fix* fix = nullptr;
   bool applies = false;
   std::string text;     ///< what was changed, or why nothing was
-  std::string setting;  ///< of headway-train that makes just this change
+  std::string setting;  ///< headway-train's setting for this change
   Prediction prediction;
   std::optional<UsualMethods> usual;  ///< on demand
 };
 
-/// The fixes in the order in which they gain most together: each with all before it.
+/// An element of the order in which fixes gain most together.
 struct Combination {
-  const Fix* fix = nullptr;  ///< the one that is added
-  Prediction together;       ///< of it and all before it
+  const Fix* fix = nullptr;  ///< the added fix
+  Prediction together;       ///< with this fix and all before it
 };
 
-/// What a step depends on: how much a tenth less of it gains.
+/// The gain if a time class or an op takes a tenth less time.
 struct Elasticity {
   TimeClass time_class = TimeClass::kUnknown;
-  OpId op{0};          ///< of ops: which; else 0
+  OpId op{0};          ///< the op, if it is about an op; else 0
   DurationNs on_path;  ///< per step, on the critical path of the recorded run
   DurationNs gain;     ///< per step, when it takes a tenth less
 };
@@ -45,8 +45,8 @@ struct WhatIf {
   std::vector<Elasticity> ops;       ///< by gain, at most 20
 };
 
-/// Predicts all fixes, or those in `chosen`. Fixes that are ceilings take no part in `best`. With
-/// `compare`, beside each what the usual methods would say.
+/// Predicts all fixes, or those in `chosen`. `best` has no ceilings. With `compare`, each
+/// prediction also has the answers of the usual methods.
 WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen = all_fixes(),
                bool compare = false);
 
@@ -56,7 +56,7 @@ Scenario parse_scaling(const Predictor& predictor, std::string_view text);
 
 std::string render_text(const WhatIf& what_if, const Predictor& predictor);
 std::string render_json(const WhatIf& what_if, const Predictor& predictor);
-/// Of one scenario. `text`: what it rests on; may be empty.
+/// Renders the prediction of one scenario. `text`: what it is based on; may be empty.
 std::string render_scaling(const Prediction& prediction, std::string_view text,
                            const Predictor& predictor, bool json);
 

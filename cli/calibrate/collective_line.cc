@@ -10,7 +10,7 @@
 namespace headway::calibrate {
 namespace {
 
-/// Huber's: up to here deviations count by their square.
+/// Huber's threshold: deviations up to this count by their square.
 constexpr double kUsualDeviation = 0.1;
 /// The weights of nine points have settled after ten rounds.
 constexpr int kRounds = 30;
@@ -76,7 +76,7 @@ MeasuredCollective fit_line(const std::vector<SizeTimes>& sizes) {
   std::vector<double> deviations;
   for (const Point& point : points) deviations.push_back(line.deviation(point));
   result.latency_ns = line.latency;
-  // What shows no time for bytes moves them faster than this can tell.
+  // Limits the bandwidth where the fitted time per byte is too small to measure.
   result.bytes_per_s = 1e9 / std::max(line.per_byte, 1e-6);
   result.deviation = median(deviations);
   result.least_bytes = static_cast<std::int64_t>(least->bytes);

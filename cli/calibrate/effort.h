@@ -5,7 +5,7 @@
 
 namespace headway::calibrate {
 
-/// How much is done for each figure. Tests take less of it.
+/// How much work is done for each figure. Tests use less.
 struct Effort {
   std::int64_t array_bytes = 0;  ///< 0: larger than the caches, as far as memory allows
   int repetitions = 15;

@@ -135,7 +135,7 @@ class CalibrateCommand final : public Command {
     host.memory_bytes = machine.memory_bytes;
   }
 
-  /// As a whole or not at all: a reader never finds half of it.
+  /// Replaces the file atomically, so that a reader never finds half of it.
   void write_file(const std::string& file, const std::string& json) const {
     const std::filesystem::path path(file);
     if (output_.empty()) make_folder(path.parent_path().string());

@@ -11,11 +11,12 @@ class App;
 
 namespace headway::cli {
 
-/// `--calibration FILE`, else the one of this user where it is of the recorded machine.
+/// `--calibration FILE`; without it, this user's stored calibration if it is of the recorded
+/// machine.
 class CalibrationOption {
  public:
   void declare(CLI::App& app);
-  /// Throws Error(kBadInput) for a damaged file, and for one that was named and is of another machine.
+  /// Throws Error(kBadInput) for a damaged file, and for a named file of another machine.
   analyzer::MachineFacts load(const trace::Trace& trace) const;
 
  private:

@@ -56,7 +56,7 @@ class CheckCommand final : public Command {
       write_output("-", list(analyzer::metrics(analyzed->trace, analyzed->analysis)));
       return exit_status(ExitCode::kOk);
     }
-    // A mistake in the budget is told before the traces are read.
+    // Reads the budget first, so that an error in it is reported before the traces are read.
     analyzer::Budget budget = analyzer::read_budget(budget_);
     if (baseline_.empty()) baseline_ = budget.baseline;
     if (budget.needs_baseline() && baseline_.empty())

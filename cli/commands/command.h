@@ -13,10 +13,10 @@ class App;
 
 namespace headway::cli {
 
-/// A command line as somebody types it.
+/// A command line as a user types it.
 struct Example {
   std::string_view line;
-  std::string_view text;  ///< what it does; empty where the line says it
+  std::string_view text;  ///< what it does; empty where the line is self-explanatory
 };
 
 /// One subcommand: `headway <name> …`. Each is one class in one file of cli/commands/, listed in
@@ -28,19 +28,19 @@ class Command {
   virtual std::string_view name() const = 0;
   /// One sentence for the list of commands.
   virtual std::string_view summary() const = 0;
-  /// The most common first; --help, the manual page and docs/reference/cli.md show them.
+  /// The most common use first; --help, the manual page and docs/reference/cli.md show them.
   virtual std::vector<Example> examples() const = 0;
   /// Adds options and positionals, bound to members of this object.
   virtual void declare(CLI::App& app) = 0;
-  /// Runs after parsing. Throws headway::Error for what the user can mend. The return value becomes
-  /// the exit status; `record` returns that of the recorded program.
+  /// Runs after parsing. Throws headway::Error for problems that the user can fix. The return value
+  /// becomes the exit status; `record` returns that of the recorded program.
   virtual int run() = 0;
 };
 
 /// All commands in the order in which --help lists them.
 std::vector<std::unique_ptr<Command>> all_commands();
 
-/// All that --help says of a command: its options, its examples, its closing remarks.
+/// Declares everything that --help shows of a command: options, examples, closing remarks.
 void declare(Command& command, CLI::App& app);
 
 inline int exit_status(ExitCode code) {

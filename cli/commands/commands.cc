@@ -15,8 +15,8 @@ std::vector<std::unique_ptr<Command>> all_commands() {
 }
 
 void declare(Command& command, CLI::App& app) {
-  constexpr std::size_t kColumn = 34;      // where texts of options begin
-  constexpr std::size_t kWidestLine = 72;  // that has its text beside it
+  constexpr std::size_t kColumn = 34;      // column of the option texts
+  constexpr std::size_t kWidestLine = 72;  // longest option that has its text on the same line
   app.get_formatter()->column_width(kColumn);
   command.declare(app);
   const std::vector<Example> examples = command.examples();

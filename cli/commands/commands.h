@@ -5,7 +5,7 @@
 
 #include "cli/commands/command.h"
 
-// Every command, once, in the order in which --help lists them; the file of its name defines make_<name>_command().
+// Every command once, in the order of --help. The file of each name defines make_<name>_command().
 // clang-format off
 #define HEADWAY_COMMANDS(COMMAND) \
   COMMAND(run) \

@@ -46,7 +46,7 @@ std::string to_json(const std::vector<doctor::Checked>& results) {
   return json.dump(2) + "\n";
 }
 
-/// Starts it once. Throws tune::Interrupted on a signal.
+/// Runs the Python program once. Throws tune::Interrupted on a signal.
 std::vector<doctor::Checked> check_python(const std::string& program) {
   constexpr double kPatienceS = 30;
   std::string out, why_not;

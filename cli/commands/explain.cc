@@ -7,7 +7,7 @@
 #include "analyzer/report/formats.h"
 #include "analyzer/whatif/fix.h"
 
-// Its names are also those of enumerators in the header above, which must come first.
+// registry.h uses names that are also enumerators in the header above, which must come first.
 #include "analyzer/rules/registry.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
@@ -20,7 +20,7 @@
 namespace headway::cli {
 namespace {
 
-/// A paragraph without Markdown's marks: what `\` protects stays, `**` and backquotes go.
+/// A paragraph without Markdown marks: removes `*` and backquotes, and the `\` before a character.
 std::string plain(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -57,7 +57,7 @@ class Text {
   std::string out_;
 };
 
-/// What the page says before its figures: each paragraph after `**Symptom.**` and the like.
+/// Adds the part of the page before its figures: each paragraph after `**Symptom.**` and the like.
 void add_page(Text& text, std::string_view page) {
   page = page.substr(0, page.find("\n\n## "));
   while (page.ends_with('\n')) page.remove_suffix(1);

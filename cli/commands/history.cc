@@ -46,7 +46,7 @@ analyzer::Table table_of(const std::vector<PastRun>& runs, std::size_t last) {
     analyzer::Cell step, change;
     if (run.step.ns > 0) step = run.step.ns;
     if (run.change) change = *run.change;
-    // A name that is the command would stand there twice.
+    // The name is the command if there is no --name, so the command is not shown twice.
     table.rows.push_back({local_time(run.start_utc_ns), run.name, step, change, run.judgement,
                           run.cause, run.commit.substr(0, 10), run.steps,
                           run.file.filename().string(),

@@ -149,15 +149,15 @@ void write_output(const std::string& path, const std::string& text) {
     return;
   }
   if (path == "-") {
-    // A closed pipe (`headway report … | head`) is no failure of ours.
+    // A closed pipe (`headway report … | head`) is not an error.
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
         std::fflush(stdout) != 0) {
       if (errno != EPIPE) fail_internal("standard output: {}", system_error_text(errno));
     }
     return;
   }
-  // A report tells as much of a program as its trace: nobody else may read it, unless its owner has
-  // said so of the file that it replaces.
+  // A report reveals as much about a program as its trace, so a new file is readable by its owner
+  // only. A file that is replaced keeps its permissions.
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) fail_usage("{}: cannot write: {}.", path, system_error_text(errno));
   int code = 0;

@@ -16,25 +16,26 @@ class App;
 
 namespace headway::cli {
 
-/// A trace and its analysis, which refers to it.
+/// A trace and its analysis; the analysis refers to the trace.
 using Analyzed = analyzer::JobReport;
 
-/// What every command that judges a trace needs: the options and the loading, in one place.
+/// The options and the loading that every command needs which judges a trace.
 class AnalysisInput {
  public:
   void declare_options(CLI::App& app);
-  /// Of commands that predict.
+  /// For commands that make predictions.
   void declare_unrecorded_step(CLI::App& app);
   std::unique_ptr<Analyzed> load(const std::string& path) const;
   /// All ranks of a job (files, folders, patterns) as one trace.
   std::unique_ptr<Analyzed> load_whole(const std::vector<std::string>& traces) const;
   analyzer::Analysis analyze(const trace::Trace& trace) const;
-  /// What the command line left open is taken from `options`.
+  /// Takes from `options` what the command line left open.
   void fill_in(const analyzer::AnalysisOptions& options);
   const analyzer::AnalysisOptions& options() const { return options_; }
-  /// Traces of one job (files, folders, patterns). Null on all processes of an MPI job but the
-  /// first, which have nothing to print and are done. One trace without events throws Error, as it has
-  /// no verdict, unless it `may_be_empty`: then it comes without an analysis.
+  /// Loads the traces of one job (files, folders, patterns). In an MPI job, returns null on all
+  /// processes but the first: they have nothing to print and are done. A single trace without
+  /// events has no verdict and throws Error, unless `may_be_empty` is set: then it is returned
+  /// without an analysis.
   std::unique_ptr<Analyzed> load_job(const std::vector<std::string>& traces,
                                      bool may_be_empty = false) const;
 
@@ -42,8 +43,8 @@ class AnalysisInput {
   analyzer::AnalysisOptions options_;
 };
 
-/// While it lives, what goes to standard output by `write_output` is kept here instead, as for a pipe:
-/// no colour, the same width everywhere. One at a time.
+/// While it lives, `write_output` to standard output goes to this object instead, as for a pipe: no
+/// colour, the same width everywhere. Only one at a time.
 class CapturedOutput {
  public:
   CapturedOutput();
@@ -59,10 +60,10 @@ class CapturedOutput {
 
 /// Writes `text` to `path` ("-": standard output). Throws Error(kInternal) naming the file.
 void write_output(const std::string& path, const std::string& text);
-/// Columns of the terminal on standard output, 60 to 140; 110 when there is none, so that files and
-/// pipes always get the same bytes.
+/// Columns of the terminal on standard output, 60 to 140; 110 when there is no terminal, so that
+/// files and pipes always get the same bytes.
 std::size_t terminal_width();
-/// Makes the folder and those above it. Throws Error(kUsage) naming it.
+/// Creates the folder and its parents. Throws Error(kUsage) naming it.
 void make_folder(const std::string& path);
 
 }  // namespace headway::cli

@@ -15,7 +15,7 @@
 namespace headway::cli {
 namespace {
 
-constexpr std::size_t kMostBytes = 8u << 20;  ///< of one message
+constexpr std::size_t kMostBytes = 8u << 20;  ///< limit of one message
 
 class Mcp final : public Command {
  public:
@@ -63,7 +63,7 @@ class Mcp final : public Command {
   }
 
  private:
-  /// An empty line is no message.
+  /// Answers one message. An empty line is ignored.
   static std::string answer(mcp::Server& server, const std::string& line) {
     return line.find_first_not_of(" \t\r") == std::string::npos ? "" : server.answer(line);
   }

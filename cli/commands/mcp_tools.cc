@@ -18,7 +18,7 @@ namespace {
 using Kind = Parameter::Kind;
 using MakeCommand = std::unique_ptr<Command> (*)();
 
-/// A parameter and where it goes on the command line.
+/// A parameter and its place on the command line.
 struct Slot {
   Parameter parameter;
   std::string option;  ///< "--sql"; empty: positional
@@ -34,7 +34,7 @@ ToolResult run_command(MakeCommand make, std::vector<std::string> words) {
     std::vector<const char*> arguments = {"headway"};
     for (const std::string& word : words) arguments.push_back(word.c_str());
     app.parse(static_cast<int>(arguments.size()), arguments.data());
-    command->run();  // its status is ignored: the text says the same
+    command->run();  // the exit status is ignored: the text says the same
     return {output.take(), false};
   } catch (const std::bad_alloc&) {
     return {"not enough memory for this trace", true};
@@ -66,7 +66,7 @@ Tool tool_of(MakeCommand make, std::string title, std::string doc, std::vector<S
           words.push_back(slot.option + "=" + value);
       }
     }
-    // So that a name that begins with a dash is not taken for an option.
+    // Keeps a name that begins with a dash from being read as an option.
     words.emplace_back("--");
     words.insert(words.end(), placed.begin(), placed.end());
     return run_command(make, std::move(words));

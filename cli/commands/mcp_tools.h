@@ -7,8 +7,8 @@
 
 namespace headway::cli::mcp {
 
-/// The commands that only read, as tools: report, stats, whatif, diff, explain. Each call runs the
-/// command as the command line would, and answers with what it prints.
+/// The read-only commands as tools: report, stats, whatif, diff, explain. Each call runs the
+/// command as the command line would, and returns what it prints.
 std::vector<Tool> command_tools();
 
 }  // namespace headway::cli::mcp

@@ -22,7 +22,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kMostRanks = 64;
-/// Far more than a run takes; a rank that hangs does not hang the calibration.
+/// Far more than a run takes, so that a hanging rank does not hang the calibration.
 constexpr double kLimitSeconds = 120;
 
 struct Backend {
@@ -40,7 +40,7 @@ std::vector<std::string> command_for(const std::string& trainer, const Backend& 
   return {trainer, "--measure-collectives", "--comm", name, "--ranks", count};
 }
 
-/// What the trainer says of its failure, else the first line of the launcher's text that has letters.
+/// The trainer's error message, else the first line of the launcher's output that contains letters.
 std::string reason(const tune::ChildResult& result) {
   std::istringstream lines(result.err);
   std::string first;
@@ -52,7 +52,8 @@ std::string reason(const tune::ChildResult& result) {
   return first.empty() ? fmt::format("it ended with status {}", result.status) : first;
 }
 
-/// One backend with all numbers of ranks; why not all of them, empty when all.
+/// Measures one backend with all numbers of ranks. Returns why some are missing; empty when none
+/// is.
 std::string measure(const std::string& trainer, const Backend& backend, int processors,
                     std::vector<MeasuredCollective>& into) {
   for (int ranks : measured_ranks(processors)) {

@@ -10,20 +10,21 @@
 
 namespace headway::cli {
 
-/// Numbers of ranks that are measured on a machine: 2, 4, 8, … and one for each of its processors, 64 at most;
-/// none on a machine with one processor, where ranks would wait for each other's turn.
+/// Numbers of ranks to measure on a machine: 2, 4, 8, … and one per processor, 64 at most. Empty on
+/// a machine with one processor, where ranks would wait for each other's turn.
 std::vector<int> measured_ranks(int processors);
 
-/// The lines of one run of `headway-train --measure-collectives`. Throws Error(kBadInput) that says `from` when the
-/// text is no such output.
+/// Reads the fitted lines from the output of `headway-train --measure-collectives`. Throws
+/// Error(kBadInput) that names `from` when the text is no such output.
 std::vector<MeasuredCollective> read_collectives(const std::string& json, std::string_view from);
 
-/// Adds what collectives take between processes of this host, over shared memory and, where there is an mpirun and
-/// the trainer was built with it, over MPI: by starting the `headway-train` of `folder`. What cannot be measured is listed as
-/// absent. One or two seconds for each number of ranks.
+/// Adds the times of collectives between processes of this host, over shared memory and over MPI
+/// (where mpirun exists and the trainer was built with MPI). Runs the `headway-train` in `folder`,
+/// one or two seconds for each number of ranks. Collectives that cannot be measured are listed as
+/// absent.
 void add_collectives(const std::filesystem::path& folder, MeasuredHost& host);
 
-/// "allreduce, 2 ranks, shm": what of it is printed.
+/// The printed list: "allreduce, 2 ranks, shm".
 std::string collectives_text(const std::vector<MeasuredCollective>& collectives);
 
 }  // namespace headway::cli

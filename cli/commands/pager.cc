@@ -18,9 +18,9 @@
 namespace headway::cli {
 namespace {
 
-constexpr int kNotFound = 127;  ///< of a shell
+constexpr int kNotFound = 127;  ///< exit status of a shell
 
-bool g_no_pager = false;  ///< one command runs, once
+bool g_no_pager = false;  ///< a process runs one command once
 
 std::string_view pager() {
   for (const char* name : {"HEADWAY_PAGER", "PAGER"})
@@ -31,17 +31,17 @@ std::string_view pager() {
 bool fits_on_terminal(std::string_view text) {
   struct winsize size {};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return true;
-  // The prompt takes a line.
+  // `<`, not `<=`: the shell prompt takes one line.
   return std::count(text.begin(), text.end(), '\n') < size.ws_row;
 }
 
 /// False when there is no such program.
 bool page(const std::string& program, std::string_view text) {
-  // As git does: leave when it fits after all, keep colours, leave the text on the screen.
+  // As git does: quit if the text fits one screen, keep colours, leave the text on the screen.
   ::setenv("LESS", "FRX", 0);
   std::FILE* pipe = ::popen(program.c_str(), "w");
   if (!pipe) return false;
-  // Leaving the pager early is no failure, and Ctrl-C in it is the pager's.
+  // Leaving the pager early is not an error, and Ctrl-C belongs to the pager while it runs.
   auto* const on_pipe = std::signal(SIGPIPE, SIG_IGN);
   auto* const on_interrupt = std::signal(SIGINT, SIG_IGN);
   std::fwrite(text.data(), 1, text.size(), pipe);

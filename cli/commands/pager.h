@@ -12,9 +12,9 @@ namespace headway::cli {
 /// Adds --no-pager, which `show` obeys.
 void declare_pager(CLI::App& app);
 
-/// `write_output`, but what is longer than the terminal on standard output is shown page by page: by
-/// the first that is set of HEADWAY_PAGER and PAGER, else by `less`. Empty or `cat`: not at all. For
-/// what a command ends with and somebody reads.
+/// Like `write_output`, but text that is longer than the terminal on standard output is shown page
+/// by page: with the first of HEADWAY_PAGER and PAGER that is set, else with `less`. An empty value
+/// or `cat` turns the pager off. For the final output of a command.
 void show(const std::string& path, const std::string& text);
 
 }  // namespace headway::cli

@@ -21,7 +21,7 @@ namespace {
 namespace meta = trace::meta;
 
 constexpr double kNoise = 0.03;
-/// With fewer earlier runs their spread is not known, and nothing is called slower or faster.
+/// With fewer earlier runs the spread is unknown, and no run is called slower or faster.
 constexpr std::size_t kFewest = 2;
 
 std::string name_of(const std::filesystem::path& file, const trace::Trace& trace) {

@@ -13,7 +13,7 @@
 
 namespace headway::cli {
 
-/// A recorded run in a line, for `headway history`.
+/// A recorded run as one line of `headway history`.
 struct PastRun {
   std::filesystem::path file;
   std::int64_t start_utc_ns = 0;
@@ -22,24 +22,25 @@ struct PastRun {
   std::string command;
   DurationNs step;  ///< step cost; 0 without steps
   std::int64_t steps = 0;
-  std::string cause;             ///< of the first finding
-  std::optional<double> change;  ///< to the median of the runs before it; nullopt without any
-  std::size_t before = 0;        ///< so many
-  std::string judgement;         ///< "slower", "faster" or nothing
+  std::string cause;             ///< title of the first finding
+  std::optional<double> change;  ///< relative to the median of the earlier runs; nullopt: none
+  std::size_t before = 0;        ///< the number of those earlier runs
+  std::string judgement;         ///< "slower", "faster" or empty
 };
 
-/// The run of an analysed trace; its name from the trace.
+/// The line for an analysed trace; the name comes from the trace.
 PastRun past_run(const std::filesystem::path& file, const Analyzed& analyzed);
 
-/// The runs of a folder's traces, oldest first. `predict` ranks the findings; `name` may hold * and ?,
-/// empty: all. Says on stderr which files cannot be read. Throws Error(kUsage) without the folder.
+/// Reads all traces of a folder, oldest first. `predict` ranks the findings. `name` may contain *
+/// and ?; empty: all. Names unreadable files on stderr. Throws Error(kUsage) if the folder does not
+/// exist.
 std::vector<PastRun> past_runs(const std::filesystem::path& folder, std::string_view name,
                                const AnalysisInput& input,
                                const std::function<void(Analyzed&)>& predict);
 
-/// Compares each run with the median of the `last` ones of its name before it. Slower and faster
-/// are those outside of all of these, and 3 % or more from their median; one earlier run is not
-/// enough to say.
+/// Compares each run with the median of up to `last` earlier runs of the same name. A run is slower
+/// or faster if it is outside the range of those runs and at least 3 % from their median. One
+/// earlier run is not enough for a judgement.
 void judge_past_runs(std::vector<PastRun>& runs, std::size_t last);
 
 inline constexpr std::size_t kPastRuns = 5;

@@ -10,9 +10,9 @@
 
 namespace headway::cli {
 
-/// Says on the terminal what a command is doing, for how long, and how much of it is done, once that has
-/// taken two seconds: one line of standard error, rewritten, and gone when this ends. Nothing where
-/// standard error is no terminal.
+/// Shows what a command is doing, for how long, and which share is done, once the work has taken
+/// two seconds: one line of standard error, rewritten, and erased by the destructor. Shows nothing
+/// where standard error is no terminal.
 class Progress {
  public:
   /// `doing`: "reading run.sqlite".
@@ -21,9 +21,10 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// From any thread.
+  /// Replaces the text. From any thread.
   void now(std::string doing);
-  /// For `trace::LoadOptions::progress`: the share that is done, 0 to 1. It must not outlive this.
+  /// For `trace::LoadOptions::progress`: takes the share that is done, 0 to 1. The function must
+  /// not outlive this object.
   std::function<void(double)> share();
 
  private:

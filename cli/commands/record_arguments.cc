@@ -11,20 +11,20 @@
 namespace headway::cli {
 namespace {
 
-/// CLI11 knows no way to say that the rest of the line is a command.
+/// CLI11 cannot say in its usage line that the rest of the line is a command.
 class LauncherFormatter final : public CLI::Formatter {
  public:
   explicit LauncherFormatter(std::string command) : command_(std::move(command)) {}
   std::string make_usage(const CLI::App*, std::string) const override {
     return "Usage: headway " + command_ + " [OPTIONS] -- COMMAND [ARGUMENT]...\n";
   }
-  /// CLI11 shows what a flag without value means as "--pytorch{on}".
+  /// Drops the value of a flag that CLI11 shows, as in "--pytorch{on}".
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
     std::string name = CLI::Formatter::make_option_name(option, is_positional);
     return name.substr(0, name.find('{'));
   }
-  /// Legal values as one would type them, "all|primary [all]" for CLI11's "TEXT:{all,primary} [all]";
-  /// a value that may be left out without a space before it: "--pytorch[=on|ops]".
+  /// Shows values as the user types them: "all|primary [all]" for CLI11's "TEXT:{all,primary}
+  /// [all]"; an optional value has no space before it: "--pytorch[=on|ops]".
   std::string make_option_opts(const CLI::Option* option) const override {
     std::string type = option->get_type_name();
     if (const std::size_t set = type.find(":{"); set != std::string::npos) {
@@ -111,7 +111,7 @@ void RecordArguments::declare(CLI::App& app, const std::string& command) {
   declare_scope(app);
   app.add_option("command", options_.command, "Command to record, with its arguments")
       ->type_name("");
-  // What follows the command is the command's, with or without "--".
+  // Arguments after the command belong to the command, with or without "--".
   app.positionals_at_end();
 }
 

@@ -11,17 +11,17 @@ class App;
 
 namespace headway::cli {
 
-/// The options of the commands that start a program and record it, and that program's own command
-/// line: declared once for `record` and `run`.
+/// The options and the program's command line of the commands that start and record a program:
+/// `record` and `run`.
 class RecordArguments {
  public:
-  /// `command` is the name of the headway command, for usage and example.
+  /// `command` is the name of the headway command, for the usage line and the example.
   void declare(CLI::App& app, const std::string& command);
-  /// After parsing.
+  /// Call after parsing.
   record::RecordOptions options() const;
 
  private:
-  /// What of the run is recorded.
+  /// Options that say which part of the run is recorded.
   void declare_scope(CLI::App& app);
 
   record::RecordOptions options_;

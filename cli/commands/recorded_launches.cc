@@ -17,7 +17,7 @@
 namespace headway::cli {
 namespace {
 
-/// A folder that goes with all that is in it.
+/// A temporary folder; the destructor deletes it with its contents.
 class Folder {
  public:
   Folder() {
@@ -39,7 +39,8 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// `headway record` once in a process of its own: recording changes signals and children of the process.
+/// Runs `headway record` in a process of its own, because recording changes signals and children of
+/// its process.
 void record_launches(const std::string& device, const std::string& trace) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const char* const arguments[] = {self.c_str(),    "record",       "--quiet",    "-o",

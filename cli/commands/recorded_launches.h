@@ -8,12 +8,12 @@
 
 namespace headway::cli {
 
-/// Fills in launch latency, kernel gap and wake-up, in the terms in which recordings have them: this
-/// program launches kernels on the device in a process of its own, which is recorded. What fails becomes
+/// Fills in launch latency, kernel gap and wake-up as recordings show them: starts this program as
+/// a separate process that launches kernels on the device, and records it. Figures that fail become
 /// absent, with the reason.
 void add_recorded_launches(MeasuredDevice& device);
 
-/// The same from a recording of such a process.
+/// The same from an existing recording of such a process.
 void take_delays(const trace::Trace& trace, MeasuredDevice& device);
 
 }  // namespace headway::cli

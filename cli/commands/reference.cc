@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kGenerated =
     "<!-- Made by `headway reference {}`; edit the declarations, not this page. -->\n\n";
 
-/// Our own text, which may hold Markdown, as the cell of a table.
+/// Escapes our own text, which may contain Markdown, for a table cell.
 std::string cell(std::string_view text) {
   std::string out;
   for (char c : text) {

@@ -80,7 +80,7 @@ class ReportCommand final : public Command {
     if (json_) format_ = "json";
     options_.text_width = width_ ? std::max<std::size_t>(40, width_) : terminal_width();
     for (const std::string& output : outputs_)
-      if (!is_folder(output)) format_of(output);  // wrong names are refused before the work
+      if (!is_folder(output)) format_of(output);  // rejects unknown suffixes before the analysis
     auto analyzed = input_.load_job(traces_);
     if (!analyzed) return exit_status(ExitCode::kOk);
     options_.tool_version = kVersion;
@@ -106,7 +106,7 @@ class ReportCommand final : public Command {
   }
 
  private:
-  /// Of a job those beside each rank's trace.
+  /// Adds notes; for a job those beside each rank's trace.
   void add_notes(const analyzer::Analysis& analysis) {
     const auto add = [&](const std::string& file, std::int32_t rank) {
       const trace::Bookmarks beside = trace::notes_beside(file);
@@ -121,7 +121,7 @@ class ReportCommand final : public Command {
       if (seen.insert(rank.file).second) add(rank.file, rank.identity.rank);
   }
 
-  /// The verdict on one screen, unless the whole report or another format was asked for.
+  /// Prints the verdict on one screen, unless the whole report or another format is requested.
   template <class Text>
   void print(const Analyzed& analyzed, Text text) const {
     const analyzer::ReportFormat format = *analyzer::report_format(format_);

@@ -6,7 +6,7 @@
 
 namespace headway::cli {
 
-/// A page of docs/rules/ as it was when the program was built.
+/// A page of docs/rules/ as it was at build time.
 struct RulePage {
   std::string_view rule;
   std::string_view markdown;

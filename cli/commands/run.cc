@@ -30,8 +30,8 @@
 namespace headway::cli {
 namespace {
 
-/// record, then the verdict on one screen: also when the command failed or was stopped, because
-/// what it did until then is recorded.
+/// Records a command, then prints the verdict on one screen, also when the command failed or was
+/// stopped: everything up to then is recorded.
 class Run final : public Command {
  public:
   std::string_view name() const override { return "run"; }
@@ -76,7 +76,7 @@ class Run final : public Command {
                        format_duration(panel->cpu_time())));
     try {
       judge(recorded.file);
-    } catch (const Error& error) {  // the command's own status says more than ours
+    } catch (const Error& error) {  // the exit status of the command takes precedence
       tell(fmt::format("headway: no verdict: {}\n", escape_terminal(error.what())));
     }
     return recorded.exit_status;
@@ -93,15 +93,17 @@ class Run final : public Command {
     return seconds;
   }
 
-  /// The recorder blocks signals to pass them on; with the command gone, Ctrl-C is for us.
+  /// The recorder blocks signals to pass them on; after the command has ended, Ctrl-C ends this
+  /// process.
   static void stop_on_signals() {
     sigset_t all;
     ::sigfillset(&all);
     ::sigprocmask(SIG_UNBLOCK, &all, nullptr);
   }
 
-  /// Under mpirun each process records its own rank, and the first one speaks for all. MPI is the
-  /// program's: it was begun and ended once and cannot be again, so nothing is exchanged here.
+  /// Under mpirun each process records its own rank, and the first one prints the verdict for all.
+  /// The program has initialised and finalised MPI, which cannot be done again, so nothing is
+  /// exchanged here.
   void judge(const std::filesystem::path& file) {
     const record::Launched job = record::launched_self();
     const bool one_of_many = job.world_size.value_or(1) > 1 && job.launcher != "environment";
@@ -132,7 +134,7 @@ class Run final : public Command {
                                     *job.world_size));
   }
 
-  /// How the run compares with those of the same name beside it; empty when there are none.
+  /// Compares the run with those of the same name in its folder; empty when there are none.
   std::string compared(const std::filesystem::path& file, const Analyzed& analyzed) const {
     const PastRun self = past_run(file, analyzed);
     if (self.step.ns <= 0) return "";
@@ -152,7 +154,7 @@ class Run final : public Command {
   RecordArguments arguments_;
   CalibrationOption calibration_;
   bool html_ = true;
-  std::string live_;  ///< seconds between two refreshes, "0": as usual; empty: no panel
+  std::string live_;  ///< seconds between two refreshes, "0": the default; empty: no panel
 };
 
 }  // namespace

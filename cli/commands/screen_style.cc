@@ -12,7 +12,7 @@ namespace headway::cli {
 
 namespace {
 
-/// mpirun hands its processes a terminal of its own, whatever its output goes to.
+/// mpirun gives its processes a terminal of its own, wherever its output goes.
 bool launched_by_mpi() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
     if (std::getenv(name)) return true;

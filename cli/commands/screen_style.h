@@ -5,8 +5,8 @@
 
 namespace headway::cli {
 
-/// Whether somebody reads it there: a terminal that is not dumb, and neither a pipe of our own nor
-/// the terminal that a launcher of MPI gives each process.
+/// Whether the output is read directly: the descriptor is a terminal that is not dumb, not a pipe
+/// of our own and not the terminal that an MPI launcher gives each process.
 bool on_terminal(int descriptor);
 /// How the one-screen verdict is printed on standard output: its width, and colour on a terminal
 /// that is not dumb, unless NO_COLOR is set (https://no-color.org).

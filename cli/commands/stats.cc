@@ -34,7 +34,8 @@ Table as_table(trace::sqlite::QueryResult&& result) {
   return table;
 }
 
-/// People see NULL where a value is missing, as in other SQL tools; CSV and JSON say it their way.
+/// In text, NULL is shown where a value is missing, as in other SQL tools; CSV and JSON have their
+/// own form.
 void name_nulls(Table& table) {
   for (auto& row : table.rows) {
     for (analyzer::Cell& cell : row) {
@@ -120,11 +121,11 @@ class StatsCommand final : public Command {
           trace_);
     std::vector<const TableDeclaration*> chosen = choose();
     if (!steps_.empty()) filter_.steps = analyzer::parse_steps(steps_);
-    // Nsight Systems' reports are over the whole file, with all its ranks.
+    // Nsight Systems' reports cover the whole file with all its ranks.
     const auto nsys = static_cast<std::size_t>(
         std::count_if(chosen.begin(), chosen.end(), [](auto* one) { return is_nsys(*one); }));
     std::unique_ptr<Analyzed> whole = nsys > 0 ? input_.load_whole({trace_}) : nullptr;
-    // A trace without events has no verdict, but its counters and processes are worth seeing.
+    // A trace without events has no verdict, but its counters and processes can be shown.
     std::unique_ptr<Analyzed> loaded =
         nsys < chosen.size() ? input_.load_job({trace_}, true) : nullptr;
     if (!loaded && nsys < chosen.size()) return exit_status(ExitCode::kOk);
@@ -153,7 +154,7 @@ class StatsCommand final : public Command {
     return output_.ends_with(".json") ? "json" : "text";
   }
 
-  /// Files get the same bytes from whatever terminal.
+  /// A file gets the same bytes whatever the terminal.
   std::size_t width() const {
     return output_ == "-" ? terminal_width() : analyzer::TextOptions{}.width;
   }
@@ -215,7 +216,7 @@ class StatsCommand final : public Command {
     return &table >= all.data() && &table < all.data() + all.size();
   }
 
-  /// Scripts cut Nsight Systems' tables at spaces, so their names stay whole.
+  /// Scripts split Nsight Systems' tables at spaces, so their names are not shortened.
   std::size_t width_of(const Table& table) const {
     std::span<const TableDeclaration> all = analyzer::nsys_table_declarations();
     bool nsys = std::any_of(all.begin(), all.end(),
@@ -223,7 +224,7 @@ class StatsCommand final : public Command {
     return nsys ? SIZE_MAX : width();
   }
 
-  /// One file for each table, as CSV unless another format was asked for.
+  /// Writes one file per table, as CSV unless another format is requested.
   void write_all(const std::vector<Table>& tables) {
     std::string extension = format_ == "markdown" ? ".md" : format_ == "json" ? ".json" : ".csv";
     if (format_ == "text") format_ = "csv";

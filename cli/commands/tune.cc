@@ -23,7 +23,7 @@
 namespace headway::cli {
 namespace {
 
-/// CLI11 knows no way to say that the rest of the line is a command.
+/// CLI11 cannot say in its usage line that the rest of the line is a command.
 class TuneFormatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {
@@ -45,7 +45,7 @@ double parse_time(std::string_view option, const std::string& text) {
   return value * factor;
 }
 
-/// One line on a terminal, rewritten; nothing elsewhere.
+/// One line on a terminal, rewritten with each text; no output elsewhere.
 class ProgressLine {
  public:
   ~ProgressLine() { clear(); }
@@ -137,7 +137,7 @@ class Tune final : public Command {
     app.add_option("--json", json_, "Write the result to FILE as JSON; '-': instead of the text")
         ->type_name("FILE");
     app.add_option("command", command_, "The command, with its arguments")->type_name("");
-    // What follows the command is the command's, with or without "--".
+    // Arguments after the command belong to the command, with or without "--".
     app.positionals_at_end();
   }
 
@@ -156,7 +156,7 @@ class Tune final : public Command {
   }
 
  private:
-  /// Now, and not when all runs have been made.
+  /// Checks the path before the runs, not after them.
   void check_json_path() const {
     if (json_.empty() || json_ == "-") return;
     const std::filesystem::path folder = std::filesystem::path(json_).parent_path();
@@ -223,7 +223,7 @@ class Tune final : public Command {
                           .per_sample = runs.is_per_sample()});
   }
 
-  /// Says what is being done, and for how long.
+  /// Returns a function that shows the current activity and the elapsed time.
   std::function<void(std::string_view)> shown_by(ProgressLine& line) const {
     const auto start = std::chrono::steady_clock::now();
     return [this, &line, start](std::string_view doing) {
@@ -254,9 +254,9 @@ class Tune final : public Command {
   static constexpr int kDefaultRuns = 20;
 
   tune::Options options_;
-  std::string budget_;  ///< empty: as the kind of search has it
+  std::string budget_;  ///< empty: the default of the kind of search
   std::vector<std::string> vary_;
-  int runs_ = 0;    ///< 0: as the kind of search has it
+  int runs_ = 0;    ///< 0: the default of the kind of search
   int steps_ = 0;   ///< likewise
   int repeat_ = 0;  ///< likewise
   std::string duration_;

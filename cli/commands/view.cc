@@ -23,8 +23,8 @@ class ViewFormatter final : public CLI::Formatter {
   }
 };
 
-/// Where headway-gui may be: beside this program, in the wheel `headway-gui` beside the wheel
-/// `headway` (site-packages/headway/bin and headway_gui/bin), or on PATH.
+/// Possible places of headway-gui: beside this program; in the wheel `headway-gui` beside the wheel
+/// `headway` (site-packages/headway/bin and headway_gui/bin); or on PATH.
 std::vector<std::string> places() {
   std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   std::filesystem::path wheels = folder.parent_path().parent_path();
@@ -32,20 +32,21 @@ std::vector<std::string> places() {
           kProgram};
 }
 
-/// A program of its own, so that `headway` needs no Qt: this one only finds and becomes it.
+/// headway-gui is a separate program, so that `headway` needs no Qt: this command finds and
+/// executes it.
 class ViewCommand final : public Command {
  public:
   std::string_view name() const override { return "view"; }
   std::string_view summary() const override {
     return "Open a trace in the timeline, or export a picture of it";
   }
-  /// headway-gui prints them, as it prints the options.
+  /// headway-gui prints its examples and options itself.
   std::vector<Example> examples() const override { return {}; }
 
   void declare(CLI::App& app) override {
     app_ = &app;
     app.formatter(std::make_shared<ViewFormatter>());
-    app.set_help_flag();  // --help too is for the program
+    app.set_help_flag();  // --help is passed on to the program
     app.prefix_command();
     app.footer("All arguments are passed to headway-gui: see `headway view --help`.");
   }

@@ -21,7 +21,7 @@
 namespace headway::cli {
 namespace {
 
-/// A crash must not leave the terminal without a cursor.
+/// Restores the cursor of the terminal after a crash.
 void restore_after_crashes() {
   struct sigaction action {};
   action.sa_handler = [](int number) {
@@ -94,7 +94,7 @@ class Watch final : public Command {
       }
     }
     std::fflush(nullptr);
-    // The follower may be in the middle of an analysis, which nobody waits for.
+    // Does not wait for the follower, which may be in the middle of an analysis.
     ::_exit(exit_status(code));
   }
 

@@ -100,7 +100,7 @@ class WhatIfCommand final : public Command {
 
   std::string named() const { return escape_terminal(fmt::format("{}", fmt::join(traces_, " "))); }
 
-  /// Those of --fix, else the one that gains most and is no ceiling.
+  /// The fixes given by --fix, else the one that gains most and is not a ceiling.
   std::vector<const Fix*> shown_fixes(const analyzer::WhatIf& result) const {
     std::vector<const Fix*> shown;
     for (const analyzer::FixPrediction& one : result.fixes) {

@@ -7,12 +7,12 @@
 
 namespace headway::cli::live {
 
-/// Keeps work within a share of one processor: `credit` at the begin, then what the share allows.
+/// Keeps work within a share of one processor, after an initial `credit`.
 class Budget {
  public:
   Budget(double share, std::int64_t credit_ns) : share_(share), credit_ns_(credit_ns) {}
 
-  /// Whether work of about this processor time may begin.
+  /// Whether work of about this much processor time may begin.
   bool allows(std::int64_t wall_ns, std::int64_t expected_ns) const {
     return spent_ns_ + expected_ns <=
            credit_ns_ + static_cast<std::int64_t>(share_ * static_cast<double>(wall_ns));

@@ -14,9 +14,9 @@ namespace headway::cli::live {
 enum class Phase : std::uint8_t {
   kWaiting,  ///< there is no trace yet
   kRunning,
-  kStalled,  ///< nothing new has been written for a while, though the recorder runs
+  kStalled,  ///< nothing new has been written for a while, but the recorder runs
   kEnded,    ///< the recorder has finished the trace
-  kCut,      ///< the recorder is gone and has not finished it
+  kCut,      ///< the recorder is gone and did not finish the trace
   kFailed,   ///< the file is no trace, or cannot be read
 };
 
@@ -32,7 +32,7 @@ struct GpuUse {
   std::int64_t memory_total_bytes = 0;  ///< 0: not known
 };
 
-/// Use of the machine; each is there when it is recorded.
+/// Use of the machine; a value is absent if it is not recorded.
 struct MachineUse {
   std::optional<double> processes_cpu_percent;  ///< of all recorded processes; 100: one processor
   std::optional<double> machine_cpu_percent;    ///< of all processors
@@ -41,31 +41,31 @@ struct MachineUse {
   std::vector<GpuUse> gpus;
 };
 
-/// What the rules of the report say of a stretch of the run.
+/// The result of the report's rules for a part of the run.
 struct Cause {
   std::string text;  ///< the first cause with its best fix, or that nothing is worth fixing
   bool found = false;
-  TimeNs until;  ///< end of the stretch
+  TimeNs until;  ///< end of that part
 };
 
-/// What is shown of a run while it goes on.
+/// The figures that are shown while a run goes on.
 struct Figures {
   Phase phase = Phase::kWaiting;
   std::string file;
   std::string note;    ///< what went wrong or how the run ended; may be empty
   DurationNs elapsed;  ///< since the recording began
-  DurationNs quiet;    ///< since something was written
+  DurationNs quiet;    ///< since the file was last written
 
-  DurationNs step_now;  ///< step cost over the last steps; of the span without steps; 0: not known
-  std::int64_t steps_now = 0;  ///< over so many; 0: there are no steps
+  DurationNs step_now;  ///< step cost over the last steps; without steps: of the span; 0: not known
+  std::int64_t steps_now = 0;  ///< number of steps behind `step_now`; 0: there are no steps
   DurationNs step_run;         ///< step cost over the run; 0: not known
-  std::int64_t steps_run = 0;  ///< over so many
+  std::int64_t steps_run = 0;  ///< number of steps behind `step_run`
   std::int64_t steps_done = 0;
   bool steps_are_estimated = false;
   std::optional<double> samples_per_s;
   analyzer::ClassTimes classes;  ///< of `step_now`
-  std::int32_t rank = -1;        ///< that `step_now` and `classes` are of; -1: there is one only
-  std::vector<RankStep> ranks;   ///< where there are several, by rank
+  std::int32_t rank = -1;        ///< the rank of `step_now` and `classes`; -1: there is only one
+  std::vector<RankStep> ranks;   ///< by rank, if there are several
   std::int64_t processes = 0;
 
   MachineUse machine;

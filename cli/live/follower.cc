@@ -28,28 +28,29 @@ using trace::FileState;
 using trace::Recorder;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-/// Of one processor, for reading and for the rules.
+/// Shares of one processor, for reading and for the rules.
 constexpr double kReadingShare = 0.0045;
 constexpr double kCauseShare = 0.002;
 constexpr std::int64_t kReadingCredit = 30'000'000;
 constexpr std::int64_t kCauseCredit = 70'000'000;
-/// What reading, rules and replays cost an event, until they have been measured.
+/// Estimated cost per event of reading, and of rules and replays, until it is measured.
 constexpr std::int64_t kReadNsAnEvent = 1'000;
 constexpr std::int64_t kCauseNsAnEvent = 4'000;
-/// A look takes in about so many events: the figures of steps that have more are of fewer steps.
+/// A look reads about this many events. If the steps have more, the figures are of fewer steps.
 constexpr std::int64_t kLookEvents = 12'000;
-/// The rules look at about so many, but at no fewer steps than this.
+/// The rules look at about this many events, but at no fewer steps than kFewestSteps.
 constexpr double kCauseEvents = 15'000;
 constexpr std::int64_t kFewestSteps = 8;
-/// A file that is so small when it is first seen is read as a whole.
+/// A file that is smaller than this when it is first seen is read completely.
 constexpr std::int64_t kSmallFile = 16'000'000;
 constexpr TimeNs kEnd{std::int64_t{1} << 60};
-/// Without steps, figures are of so much of the run.
+/// Without steps, the figures are of the last part of the run, of this length.
 constexpr DurationNs kSpan{5 * kSecond};
 constexpr std::int64_t kStalledAfter = 20 * kSecond;
-/// A recorder writes several times a second; one that does not run here and does not write is gone.
+/// A recorder writes several times a second. If it does not run on this machine and does not write
+/// for this long, it is gone.
 constexpr std::int64_t kGoneAfter = 3 * kSecond;
-/// A file that cannot be read may be one that is just being made or finished.
+/// A file that cannot be read may be one that is being created or finished.
 constexpr std::int64_t kBecomesATraceWithin = 10 * kSecond;
 constexpr std::int64_t kDiskIsFull = 64 * 1024;
 
@@ -75,7 +76,7 @@ bool disk_is_full(const std::filesystem::path& file) {
 
 }  // namespace
 
-/// What the thread keeps from one look to the next.
+/// The state that the thread keeps from one look to the next.
 struct Follower::Work {
   explicit Work(const FollowOptions& chosen) : options(chosen) {
     figures.file = options.file.string();
@@ -89,9 +90,9 @@ struct Follower::Work {
   std::int64_t begun = clock_ns(CLOCK_MONOTONIC);
   FileState seen{""};
   std::int64_t changed = 0;
-  std::int64_t failing = 0;  ///< since when reading fails; 0: it does not
+  std::int64_t failing = 0;  ///< since when reading fails; 0: it does not fail
   TimeNs newest;
-  std::int64_t newest_at = 0;  ///< when that was found
+  std::int64_t newest_at = 0;  ///< when `newest` was found
   std::int64_t read_cost = 2'000'000;
   std::int64_t cause_ns_an_event = kCauseNsAnEvent;
   double events_a_second = 0;
@@ -99,7 +100,7 @@ struct Follower::Work {
   bool read_once = false;
   Recorder recorder = Recorder::kRuns;
 
-  /// One look. False when there is nothing more to come.
+  /// One look at the file. False when nothing more will come.
   bool look() {
     const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
     const FileState state(options.file);
@@ -137,7 +138,7 @@ struct Follower::Work {
   void check_silence(std::int64_t quiet) {
     try {
       recorder = trace::recording_progress(options.file).recorder;
-    } catch (const Error&) {  // just then it is being finished
+    } catch (const Error&) {  // the file is being finished at this moment
       return;
     }
     if (recorder == Recorder::kGone) {
@@ -162,13 +163,13 @@ struct Follower::Work {
     figures.elapsed = newest - TimeNs{0};
     figures.phase = ended ? Phase::kEnded : Phase::kRunning;
     figures.note = ended ? how_it_ended(options.file) : "";
-    // The last second of a run that was followed changes nothing any more.
+    // The last second of a run that was followed does not change the figures.
     if (ended && before != 0) return;
     const std::optional<Interval> stretch = next_stretch(grown, bytes);
     trace::Trace trace = load(stretch);
     const analyzer::RangeNames names(trace);
     analyzer::StepOptions choice = options.steps;
-    // Only the begin of a run has warm-up steps.
+    // Only the beginning of a run has warm-up steps.
     if (stretch) choice.skip = 0;
     const analyzer::Steps steps = analyzer::find_steps(trace, names, choice);
     learn(trace, steps, stretch);
@@ -177,7 +178,7 @@ struct Follower::Work {
     measure(trace, last, names, rank, figures);
     read_once = true;
     const std::int64_t cost = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-    // The first look may have been at the whole run; the next one costs less.
+    // The first look may have read the whole run; the next one costs less.
     read_cost = before == 0 ? std::min(cost, 4 * read_cost) : cost;
     reading.spend(cost);
     if (options.causes && trace.event_count() > 0) ask_rules(now, std::move(trace), choice);
@@ -190,7 +191,7 @@ struct Follower::Work {
     return trace::load(options.file, load_options);
   }
 
-  /// Of the stretch that was just read or, when it has too few steps, of a longer one.
+  /// Runs the rules on the stretch that was just read or, if it has too few steps, on a longer one.
   void ask_rules(std::int64_t now, trace::Trace trace, const analyzer::StepOptions& choice) {
     if (figures.steps_now == 0 && figures.elapsed.ns < 20 * kSecond) return;
     auto events = static_cast<std::int64_t>(trace.event_count());
@@ -201,7 +202,7 @@ struct Follower::Work {
             : std::clamp(static_cast<std::int64_t>(kCauseEvents / std::max(events_of_step, 1.0)),
                          kFewestSteps, std::max(options.last, kFewestSteps));
     const bool longer = figures.steps_now < wanted;
-    // Not before the run has so many.
+    // Waits until the run has this many steps.
     if (longer && figures.steps_done < wanted + 4) return;
     if (longer)
       events = static_cast<std::int64_t>(events_of_step * static_cast<double>(wanted + 4));
@@ -213,18 +214,18 @@ struct Follower::Work {
     const std::int64_t loaded = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     try {
       figures.cause = find_cause(std::move(trace), choice, rank);
-    } catch (const Error&) {  // nothing that the rules could judge yet
+    } catch (const Error&) {  // the rules have nothing to judge yet
     }
     const std::int64_t done = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     causes.spend(done - cpu);
     cause_ns_an_event = (done - loaded) / events + 1;
   }
 
-  /// The stretch that has the last steps and, where steps are not numbered, all since the last one
-  /// that was counted, as far as they can be read in one look. None: the whole file.
+  /// The stretch with the last steps and, where steps are not numbered, all steps since the last
+  /// one that was counted, as far as one look can read them. None: the whole file.
   std::optional<Interval> next_stretch(DurationNs grown, std::int64_t bytes) const {
     const DurationNs recorded = newest - TimeNs{0};
-    // What is known of the run's rate decides how long the next stretch is.
+    // The length of the next stretch follows from the known rate of the run.
     if (!read_once && bytes < kSmallFile) return std::nullopt;
     DurationNs length{3 * kSecond};
     if (read_once) {
@@ -233,7 +234,7 @@ struct Follower::Work {
         room = {static_cast<std::int64_t>(static_cast<double>(kLookEvents) / events_a_second *
                                           static_cast<double>(kSecond))};
       if (figures.steps_now > 0) {
-        // First and last step of a stretch are left out; one may be under way.
+        // The first and last step of a stretch are left out; one may be unfinished.
         length = std::max(figures.step_now * (options.last + 4), DurationNs{kSecond});
         if (!counter.is_numbered())
           length =
@@ -259,7 +260,7 @@ struct Follower::Work {
     if (seconds > 0) events_a_second = static_cast<double>(trace.event_count()) / seconds;
   }
 
-  /// Of each thread the last `most` steady steps stay steady.
+  /// Keeps only the last `most` steady steps of each thread steady.
   static void keep_last(analyzer::Steps& steps, std::int64_t most) {
     std::map<trace::ThreadId, std::int64_t> kept;
     for (auto step = steps.all.rbegin(); step != steps.all.rend(); ++step)
@@ -301,7 +302,7 @@ Follower::~Follower() {
 Figures Follower::figures() const {
   std::lock_guard lock(mutex_);
   Figures figures = figures_;
-  // The next look may be under way.
+  // The next look may be in progress.
   if (figures.phase == Phase::kRunning && figures.elapsed.ns > 0)
     figures.elapsed += DurationNs{clock_ns(CLOCK_MONOTONIC) - found_ns_};
   return figures;

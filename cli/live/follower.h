@@ -16,13 +16,13 @@ namespace headway::cli::live {
 struct FollowOptions {
   std::filesystem::path file;
   analyzer::StepOptions steps;
-  std::int64_t last = 20;  ///< steps that "now" is over
-  bool causes = true;      ///< also ask the report's rules
+  std::int64_t last = 20;  ///< number of steps that count as "now"
+  bool causes = true;      ///< also run the report's rules
 };
 
-/// Follows a trace that is being recorded, on a thread of its own: every second it reads the stretch
-/// with the last steps, as long as that and the rules stay within about one hundredth of a processor.
-/// The file may not exist yet.
+/// Follows a trace while it is recorded, on a thread of its own. Every second it reads the stretch
+/// with the last steps, as long as reading and rules stay within about 1 % of a processor. The file
+/// need not exist yet.
 class Follower {
  public:
   explicit Follower(FollowOptions options);
@@ -30,7 +30,7 @@ class Follower {
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
 
-  /// As of the last look at the file; the time goes on.
+  /// The figures of the last look at the file, with the elapsed time up to now.
   Figures figures() const;
 
  private:
@@ -40,7 +40,7 @@ class Follower {
   mutable std::mutex mutex_;
   std::condition_variable wait_;
   bool stop_ = false;          ///< guarded by `mutex_`
-  std::int64_t found_ns_ = 0;  ///< when `figures_` was; guarded by `mutex_`
+  std::int64_t found_ns_ = 0;  ///< time of `figures_`; guarded by `mutex_`
   Figures figures_;            ///< guarded by `mutex_`
   std::thread thread_;
 };

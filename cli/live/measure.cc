@@ -33,7 +33,7 @@ std::int32_t rank_of(const Trace& trace, const DevicePartition& partition) {
   return trace.processes[trace.threads[partition.thread.value].process.value].rank;
 }
 
-/// The slowest partition of the rank, of all for -1. Null without steady steps.
+/// The slowest partition of the rank; for -1 of all ranks. Null without steady steps.
 const DevicePartition* slowest(const Trace& trace, const std::vector<DevicePartition>& partitions,
                                std::int32_t rank) {
   const DevicePartition* result = nullptr;
@@ -69,7 +69,7 @@ void measure_steps(const Trace& trace, const analyzer::Steps& steps,
   figures.steps_now = steps.all.empty() ? 0 : shown->steady_steps;
   figures.classes = shown->per_steady_step;
   const double seconds = figures.step_now.seconds();
-  // What began before this stretch, and tells how many ranks there are, is not in it.
+  // Events that show the number of ranks may have begun before this stretch.
   const auto ranks = static_cast<std::int32_t>(by_rank.size());
   const std::optional<double> samples = analyzer::samples_per_step(trace, names, steps, ranks);
   figures.samples_per_s.reset();
@@ -82,7 +82,7 @@ double mean(const CounterSeries& series) {
   return sum / static_cast<double>(series.value.size());
 }
 
-/// Adds to what is there, so that series of several processes sum up.
+/// Adds a value to a sum that may be absent, so that series of several processes are summed up.
 template <class T>
 void add_to(std::optional<T>& sum, double value) {
   sum = static_cast<T>(static_cast<double>(sum.value_or(T{})) + value);

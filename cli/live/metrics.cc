@@ -22,9 +22,9 @@ namespace headway::cli::live {
 namespace {
 
 constexpr std::size_t kMostRequest = 8192;
-constexpr std::int64_t kPatienceNs = 2'000'000'000;  ///< with one client
+constexpr std::int64_t kPatienceNs = 2'000'000'000;  ///< time limit for one client
 
-/// A label's value as the format wants it.
+/// A label's value, escaped as the format requires.
 std::string label(std::string_view text) {
   std::string out;
   for (const char c : to_valid_utf8(text)) {

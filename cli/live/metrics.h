@@ -10,17 +10,18 @@
 
 namespace headway::cli::live {
 
-/// The figures in the text format of Prometheus, version 0.0.4. What is not known is left out.
+/// The figures in the text format of Prometheus, version 0.0.4. Unknown figures are left out.
 std::string metrics_text(const Figures& figures);
 
-/// What to answer to a request: /metrics, and that there is nothing else.
+/// The HTTP answer to a request: the metrics for /metrics, an error for anything else.
 std::string http_answer(std::string_view request, const std::function<std::string()>& metrics);
 
 /// Serves /metrics over HTTP on a thread of its own, one request after another.
 class MetricsServer {
  public:
-  /// `where`: "9464", "0.0.0.0:9464" or "[::1]:9464"; without a host only this machine reaches it,
-  /// port 0 takes a free one. Throws Error(kUsage) when that cannot be had.
+  /// `where`: "9464", "0.0.0.0:9464" or "[::1]:9464". Without a host the server is reachable from
+  /// this machine only; port 0 takes a free port. Throws Error(kUsage) when the address is not
+  /// available.
   MetricsServer(const std::string& where, std::function<std::string()> metrics);
   ~MetricsServer();
   MetricsServer(const MetricsServer&) = delete;

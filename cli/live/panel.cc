@@ -20,7 +20,7 @@ namespace {
 using analyzer::TimeClassInfo;
 
 constexpr std::size_t kLabelColumns = 10;  ///< "Machine   "
-constexpr std::size_t kNarrow = 30;        ///< below, labels stand without columns of their own
+constexpr std::size_t kNarrow = 30;        ///< below this width, labels have no own column
 constexpr auto kShades = std::to_array<std::string_view>({"█", "▓", "▒", "░"});
 constexpr std::uint32_t kRestColour = 0x808080;
 
@@ -30,7 +30,7 @@ struct Share {
   std::uint32_t rgb = kRestColour;
 };
 
-/// The largest classes of the step, the rest as one.
+/// The largest classes of the step, and the sum of the others.
 std::vector<Share> shares_of(const analyzer::ClassTimes& classes) {
   const DurationNs total = classes.total();
   std::vector<const TimeClassInfo*> order;
@@ -52,7 +52,7 @@ std::vector<Share> shares_of(const analyzer::ClassTimes& classes) {
   return shares;
 }
 
-/// Lines of a label and pieces, the most important piece first; a piece that does not fit is left
+/// Lines with a label and pieces, the most important piece first; pieces that do not fit are left
 /// out.
 class Lines {
  public:
@@ -72,7 +72,7 @@ class Lines {
     }
     put(label, text);
   }
-  /// `text` is `columns` wide on the screen and may have escapes.
+  /// `text` is `columns` wide on the screen and may contain escape sequences.
   void put(std::string_view label, const std::string& text) {
     std::string head;
     if (style_.width >= kNarrow) {
@@ -87,7 +87,7 @@ class Lines {
     return fmt::format("\x1b[38;2;{};{};{}m{}\x1b[0m", rgb >> 16, (rgb >> 8) & 255, rgb & 255,
                        text);
   }
-  /// Without the end that does not fit.
+  /// Cuts off the end that does not fit.
   static std::string cut(const std::string& text, std::size_t columns) {
     if (count_columns(text) <= columns) return text;
     if (columns == 0) return "";
@@ -111,7 +111,7 @@ std::string name_of(const Figures& figures) {
   return escape_terminal(figures.file);
 }
 
-/// In whole seconds: it ticks.
+/// In whole seconds, so that it ticks.
 std::string elapsed_text(const Figures& figures) {
   const std::int64_t seconds = std::max<std::int64_t>(0, figures.elapsed.ns / 1'000'000'000);
   if (seconds < 60) return fmt::format("{} s", seconds);

@@ -113,7 +113,7 @@ PanelProcess::PanelProcess(double seconds, const analyzer::StepOptions& steps) {
     ::close(status[0]);
     try {
       run_panel(control[0], status[1], seconds, steps);
-    } catch (const std::exception&) {  // no panel, then
+    } catch (const std::exception&) {  // the run continues without a panel
     }
     ::_exit(0);
   }
@@ -132,7 +132,7 @@ PanelProcess::~PanelProcess() {
 
 void PanelProcess::follow(const std::filesystem::path& file) {
   const std::string name = file.string() + '\0';
-  // It may have died; SIGPIPE is ignored by then.
+  // The panel may have died; SIGPIPE is ignored by then.
   if (to_ >= 0) write_all(to_, name);
 }
 

@@ -16,7 +16,7 @@
 namespace headway::cli::live {
 namespace {
 
-constexpr std::size_t kUsualLines = 7;  ///< so that the room need not grow while figures come in
+constexpr std::size_t kUsualLines = 7;  ///< initial height, so that it seldom has to grow
 constexpr std::size_t kMostLines = 9;
 
 sigset_t answered() {
@@ -34,10 +34,10 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  /// False when nobody reads any more.
+  /// False when the reader has closed the output.
   bool draw(const Figures& figures) {
     if (options_.place == Place::kLines) return write_all(options_.fd, plain_line(figures) + "\n");
-    // In the background the terminal belongs to another.
+    // In the background, the terminal belongs to another process group.
     const pid_t group = ::tcgetpgrp(options_.fd);
     if (group > 0 && group != ::getpgrp()) return true;
     const Size size = terminal_size(options_.fd);
@@ -114,13 +114,13 @@ Ended show(const Follower& follower, const ShowOptions& options, const DisplaySi
     if (!of_run && is_over(figures)) return Ended::kRun;
     const bool waits = figures.phase == Phase::kWaiting;
     if (now >= due) {
-      // That nothing has begun is worth one line.
+      // Says only once that nothing has begun yet.
       const bool again = options.place == Place::kLines && waits && told_waiting;
       told_waiting = told_waiting || waits;
       if (!again && !screen.draw(figures)) return Ended::kNobodyReads;
       due = now + (waits ? std::min<std::int64_t>(period, 300'000'000) : period);
     }
-    // The end of the run is looked for more often than lines are written.
+    // Checks for the end of the run more often than lines are written.
     const std::int64_t wait = std::clamp<std::int64_t>(due - now, 0, 500'000'000);
     pollfd items[] = {{signals.fd(), POLLIN, 0}, {options.until_closed, POLLIN, 0}};
     ::poll(items, of_run ? 2 : 1, static_cast<int>(wait / 1'000'000) + 1);

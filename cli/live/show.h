@@ -8,22 +8,22 @@
 namespace headway::cli::live {
 
 enum class Place : std::uint8_t {
-  kLines,       ///< one plain line now and then
-  kRegion,      ///< the last lines of a terminal that the run writes to
-  kFullScreen,  ///< a terminal of its own
+  kLines,       ///< one plain line per refresh
+  kRegion,      ///< the last lines of a terminal to which the run also writes
+  kFullScreen,  ///< the whole terminal
 };
 
 struct ShowOptions {
   int fd = 1;
   Place place = Place::kLines;
-  double seconds = 0;  ///< between two refreshes; 0: 1 on a terminal, 10 for lines
-  /// Ends the display when its other end is closed, and nothing else does; -1: the run's end and
-  /// signals do.
+  double seconds = 0;  ///< time between two refreshes; 0: 1 on a terminal, 10 for lines
+  /// If set, the display ends only when the other end of this descriptor is closed; -1: it ends
+  /// with the run or on a signal.
   int until_closed = -1;
 };
 
-/// The signals that a display answers, blocked for this thread and those made after it: a terminal
-/// is restored before it stops or ends.
+/// Blocks the signals that a display handles, in this thread and in threads made later, so that the
+/// terminal is restored before the process stops or ends.
 class DisplaySignals {
  public:
   DisplaySignals();
@@ -39,7 +39,7 @@ class DisplaySignals {
 
 enum class Ended : std::uint8_t { kRun, kAsked, kNobodyReads };
 
-/// Shows what a Follower finds until the run ends or somebody asks to leave.
+/// Shows the figures of a Follower until the run ends or the user leaves.
 Ended show(const Follower& follower, const ShowOptions& options, const DisplaySignals& signals);
 
 }  // namespace headway::cli::live

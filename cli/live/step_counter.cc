@@ -36,7 +36,7 @@ void StepCounter::add(const trace::Trace& trace, const analyzer::Steps& steps) {
     Thread& thread = threads_[tid];
     const std::vector<const analyzer::Step*>& all = found;
     if (thread.seen > 0 && all.front()->host.begin > thread.last && !thread.numbered) {
-      // Some lie between the stretches: as long as these are, on average.
+      // Estimates the steps between the stretches from the mean duration of these steps.
       const DurationNs mean = all.size() > 1 ? (all.back()->host.begin - all.front()->host.begin) /
                                                    static_cast<std::int64_t>(all.size() - 1)
                                              : DurationNs{};
@@ -48,7 +48,7 @@ void StepCounter::add(const trace::Trace& trace, const analyzer::Steps& steps) {
     }
     for (const analyzer::Step* step : all) {
       if (thread.seen > 0 && step->host.begin <= thread.last) continue;
-      // A program may count anew in each epoch.
+      // A program may restart its numbering in each epoch.
       if (!says_its_number(trace, *step) || (thread.seen > 0 && step->number <= thread.last_number))
         thread.numbered = false;
       if (thread.seen == 0) thread.first_number = step->number;

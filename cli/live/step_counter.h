@@ -10,8 +10,8 @@
 
 namespace headway::cli::live {
 
-/// Counts the steps of a run that is read stretch by stretch, each step once. Where the program
-/// numbers its steps, stretches may leave some out; elsewhere those are estimated from the time.
+/// Counts the steps of a run that is read stretch by stretch, each step once. If the program
+/// numbers its steps, stretches may skip some; otherwise skipped steps are estimated from the time.
 class StepCounter {
  public:
   void add(const trace::Trace& trace, const analyzer::Steps& steps);
@@ -19,14 +19,14 @@ class StepCounter {
   struct Count {
     std::int64_t done = 0;  ///< steps that have ended
     DurationNs cost;        ///< from the begin of the second step seen to that of the newest
-    std::int64_t over = 0;  ///< steps that `cost` is the mean of; 0: not known yet
+    std::int64_t over = 0;  ///< number of steps that `cost` is the mean of; 0: not known yet
     bool estimated = false;
   };
-  /// Of the thread with the most steps.
+  /// The count of the thread with the most steps.
   Count count() const;
-  /// Begin of the newest step, of the thread that is behind; zero without any.
+  /// Begin of the newest step of the thread that is furthest behind; zero without steps.
   TimeNs newest() const;
-  /// All threads number their steps.
+  /// True if all threads number their steps.
   bool is_numbered() const;
 
  private:
@@ -34,12 +34,12 @@ class StepCounter {
     bool numbered = true;
     bool estimated = false;
     std::int64_t seen = 0;
-    std::int64_t missed = 0;  ///< estimated
+    std::int64_t missed = 0;  ///< estimated number of skipped steps
     std::int64_t first_number = 0;
     std::int64_t base_number = 0;  ///< of the step at `base`
     std::int64_t last_number = 0;
     std::int64_t base_seen = 0;
-    TimeNs base;  ///< begin of the second step, the first may be long
+    TimeNs base;  ///< begin of the second step, because the first may be long
     TimeNs last;
     std::int64_t total() const;
     std::int64_t since_base() const;

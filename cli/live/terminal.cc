@@ -15,8 +15,8 @@
 namespace headway::cli::live {
 namespace {
 
-// ECMA-48 and DEC private sequences that every terminal emulator of today knows.
-constexpr std::string_view kSaveCursor = "\0337";  // with attributes
+// ECMA-48 and DEC private sequences that all current terminal emulators support.
+constexpr std::string_view kSaveCursor = "\0337";  // with text attributes
 constexpr std::string_view kRestoreCursor = "\0338";
 constexpr std::string_view kDownOrScroll = "\033D";  // in the same column
 constexpr std::string_view kWholeScreenScrolls = "\033[r";
@@ -24,7 +24,7 @@ constexpr std::string_view kEraseBelow = "\033[J";
 constexpr std::string_view kEraseLine = "\033[2K";
 constexpr std::string_view kPlain = "\033[0m";
 
-constexpr int kFewestRows = 8;  ///< of a terminal with a panel
+constexpr int kFewestRows = 8;  ///< minimum height of a terminal with a panel
 
 }  // namespace
 
@@ -68,7 +68,7 @@ int Region::most_lines(Size size) {
 std::string Region::open(Size size, int lines) {
   std::string out;
   if (lines_ > 0) {
-    // Wherever the terminal has moved the old panel: it is below the cursor.
+    // Wherever the terminal has moved the old panel, it is below the cursor.
     out += fmt::format("{}{}{}{}", kSaveCursor, kWholeScreenScrolls, kRestoreCursor, kEraseBelow);
   }
   for (int i = 0; i < lines; ++i) out += kDownOrScroll;
@@ -83,7 +83,7 @@ std::string Region::draw(Size size, const std::vector<std::string>& lines) {
   if (count == 0) return close();
   std::string out;
   if (lines_ != count || size_ != size) out = open(size, count);
-  // Set each time, should the program have reset the terminal.
+  // Set each time, in case the program has reset the terminal.
   out += fmt::format("{}\033[1;{}r", kSaveCursor, size.rows - count);
   for (int i = 0; i < count; ++i)
     out += fmt::format("\033[{};1H{}{}{}{}", size.rows - count + 1 + i, kPlain, kEraseLine,

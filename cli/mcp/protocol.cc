@@ -18,14 +18,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace dom = simdjson::dom;
 
-// Of JSON-RPC 2.0.
+// Error codes of JSON-RPC 2.0.
 constexpr int kParseError = -32700;
 constexpr int kInvalidRequest = -32600;
 constexpr int kMethodNotFound = -32601;
 constexpr int kInvalidParameters = -32602;
 constexpr int kInternalError = -32603;
 
-/// What a client gets at most of one text: more than an assistant could read.
+/// Limit of one text sent to a client, in bytes: more than an assistant could read.
 constexpr std::size_t kMostText = 400'000;
 
 struct Failure {
@@ -47,7 +47,7 @@ std::optional<std::string_view> text_of(const dom::object& object, std::string_v
   return text;
 }
 
-/// The id of a request as it goes back; none: it has no id, or one that no request may have.
+/// The id of a request, to be sent back; none: the request has no id, or an invalid one.
 std::optional<Json> id_of(const dom::object& request, bool& has_id) {
   dom::element id;
   has_id = request["id"].get(id) == simdjson::SUCCESS;
@@ -147,7 +147,7 @@ Arguments arguments_of(const Tool& tool, const dom::object& params) {
         throw Failure{kInvalidParameters,
                       fmt::format("'{}' has no parameter '{}'", tool.name, key)};
       std::vector<std::string> values = values_of(*parameter, value);
-      // A null byte would end the text where it is used.
+      // A null byte would cut the text off where it is used as a C string.
       for (const std::string& text : values)
         if (text.find('\0') != std::string::npos) refuse_argument(*parameter);
       if (!values.empty()) arguments[parameter->name] = std::move(values);
@@ -182,7 +182,7 @@ struct Server::State {
   std::vector<Tool> tools;
   dom::parser parser;
 
-  /// None: there is nothing to answer.
+  /// None: the message needs no answer.
   std::optional<Json> answer_one(const dom::element& message) {
     dom::object request;
     if (message.get(request) != simdjson::SUCCESS)
@@ -191,7 +191,7 @@ struct Server::State {
     const std::optional<Json> id = id_of(request, has_id);
     const std::optional<std::string_view> method = text_of(request, "method");
     if (has_id && !id) return failed(nullptr, kInvalidRequest, "'id' must be a string or a number");
-    // An answer to a request that was never made.
+    // An answer, although this server sends no requests.
     if (!method && (request["result"].error() == simdjson::SUCCESS ||
                     request["error"].error() == simdjson::SUCCESS))
       return std::nullopt;
@@ -199,7 +199,7 @@ struct Server::State {
       return failed(id.value_or(nullptr), kInvalidRequest,
                     method ? "'jsonrpc' must be \"2.0\"" : "'method' must be a string");
     }
-    if (!has_id) return std::nullopt;  // a notification: none of them needs anything
+    if (!has_id) return std::nullopt;  // a notification: none of them requires an action
     try {
       return Json{{"jsonrpc", "2.0"}, {"id", *id}, {"result", result_of(*method, request)}};
     } catch (const Failure& failure) {

@@ -11,7 +11,7 @@
 
 namespace headway::cli::mcp {
 
-/// What a tool takes, by name; the schema that clients see is made from it.
+/// One parameter of a tool; the schema that clients see is made from these.
 struct Parameter {
   enum class Kind : std::uint8_t { kText, kTexts, kWhole, kFlag };
   std::string name;
@@ -20,7 +20,7 @@ struct Parameter {
   bool required = false;
 };
 
-/// Arguments of a call: those given, each with its texts. A flag is there when it is true.
+/// The given arguments of a call, each with its texts. A flag is present when it is true.
 using Arguments = std::map<std::string, std::vector<std::string>>;
 
 struct ToolResult {
@@ -36,9 +36,9 @@ struct Tool {
   std::function<ToolResult(const Arguments&)> call;
 };
 
-/// The server side of the Model Context Protocol, apart from where messages come from: JSON-RPC 2.0
-/// with `initialize`, `ping`, `tools/list` and `tools/call`. Nothing that it is sent makes it fail:
-/// what is wrong is answered with an error of JSON-RPC.
+/// The server side of the Model Context Protocol, independent of the transport: JSON-RPC 2.0 with
+/// `initialize`, `ping`, `tools/list` and `tools/call`. Invalid input never makes it fail: the
+/// answer is then a JSON-RPC error.
 class Server {
  public:
   Server(std::string version, std::vector<Tool> tools);
@@ -46,10 +46,10 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// The answer to one message, one line without its end; empty when there is none to give. In an
-  /// array each message is answered.
+  /// Answers one message, given as one line without its end. Empty when the message needs no
+  /// answer. An array is answered message by message.
   std::string answer(std::string_view message);
-  /// The answer to a message that is longer than is read.
+  /// The answer to a message that exceeds the size limit.
   static std::string too_long();
 
  private:
@@ -57,7 +57,7 @@ class Server {
   std::unique_ptr<State> state_;
 };
 
-/// Versions of the protocol that are spoken, newest first.
+/// Supported versions of the protocol, newest first.
 const std::vector<std::string_view>& protocol_versions();
 
 }  // namespace headway::cli::mcp

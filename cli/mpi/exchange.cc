@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Built with MPI (HEADWAY_MPI=ON). The C interface: the C++ one is gone from the standard.
+// Built with MPI (HEADWAY_MPI=ON). Uses the C interface: the C++ one was removed from the standard.
 #include "cli/mpi/exchange.h"
 
 #define OMPI_SKIP_MPICXX 1  // the C++ bindings: removed from the standard, not warning-free
@@ -18,7 +18,7 @@ void check(int code, const char* what) {
   if (code != MPI_SUCCESS) fail_internal("MPI: {} failed with code {}", what, code);
 }
 
-/// MPI counts in int: longer messages go in pieces.
+/// MPI counts are int, so longer messages are sent in pieces.
 constexpr std::size_t kPiece = std::size_t{1} << 30;
 constexpr int kTag = 7;
 
@@ -77,8 +77,8 @@ class MpiExchange final : public analyzer::Exchange {
 }  // namespace
 
 std::unique_ptr<analyzer::Exchange> make_exchange() {
-  // MPI_Init without a launcher costs a tenth of a second and may open sockets: a single process
-  // has no use for it.
+  // MPI_Init without a launcher costs a tenth of a second and may open sockets, so a single process
+  // skips it.
   if (launched().count == 1) return std::make_unique<analyzer::Alone>();
   return std::make_unique<MpiExchange>();
 }

@@ -7,8 +7,9 @@
 
 namespace headway::cli {
 
-/// The processes that `mpirun` or `srun` started beside this one, or this one alone. The only place
-/// that knows of MPI. Throws Error(kUsage) when several were started and this build has no MPI.
+/// Connects this process with the others that `mpirun` or `srun` started; a process alone gets a
+/// trivial exchange. All use of MPI is behind this function. Throws Error(kUsage) when several were
+/// started and this build has no MPI.
 std::unique_ptr<analyzer::Exchange> make_exchange();
 
 }  // namespace headway::cli

@@ -7,7 +7,7 @@
 
 namespace headway::cli {
 
-/// What the launcher of an MPI job tells its processes through their environment.
+/// The rank and the number of processes that an MPI launcher passes in the environment.
 struct Launched {
   int count = 1;
   int index = 0;
@@ -22,7 +22,8 @@ inline int number_in_environment(const char* name, int fallback) {
   return error == std::errc{} && end == view.data() + view.size() ? value : fallback;
 }
 
-/// Open MPI's and PMI's variables. Not Slurm's: a batch script has them too, outside of srun.
+/// Reads the variables of Open MPI and PMI. Not those of Slurm: a batch script has them even
+/// outside srun.
 inline Launched launched() {
   Launched result;
   result.count =

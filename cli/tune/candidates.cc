@@ -16,7 +16,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Why `tune` does not give the switch this value; empty: it may.
+/// The reason why `tune` does not try this value of the switch; empty: it may.
 std::string objection(const Setting& setting, const TrainerSwitches& switches,
                       const Options& options) {
   const auto& [name, value] = setting;
@@ -36,7 +36,7 @@ std::string too_little(double at_most, double noise) {
                      format_percent(std::clamp(at_most, 0.0, 1.0)), format_percent(noise));
 }
 
-/// Puts one way to realise a fix where it belongs.
+/// Adds one way to realise a fix to `to_try` or to `untried`.
 void sort_in(const Forecast& forecast, const Change& alternative, const TrainerSwitches& switches,
              const Change& kept, const Options& options, double noise, Candidates& result) {
   Change change;

@@ -8,19 +8,19 @@
 
 namespace headway::tune {
 
-/// A change that a fix predicts to gain.
+/// A change for which a fix predicts a gain.
 struct Candidate {
   Forecast forecast;
-  Change change;  ///< without what is so already
+  Change change;  ///< without the switches that have that value already
 };
 
-/// What to try of the predictions, by predicted gain, and why the rest is left.
+/// The predictions to try, largest predicted gain first, and those left out, with the reason.
 struct Candidates {
   std::vector<Candidate> to_try;
   std::vector<Untried> untried;
 };
 
-/// `kept` is in effect beside the values of the command line.
+/// `kept`: changes that are in effect on top of the command line.
 Candidates choose_candidates(const Forecasts& forecasts, const TrainerSwitches& switches,
                              const Change& kept, const Options& options, double noise);
 
@@ -28,15 +28,15 @@ Candidates choose_candidates(const Forecasts& forecasts, const TrainerSwitches& 
 struct Unpredicted {
   struct One {
     const TrainerSwitch* of = nullptr;
-    std::optional<double> at_most;  ///< what a ceiling says that it can gain
+    std::optional<double> at_most;  ///< upper bound of its gain, from a ceiling
   };
   std::vector<One> to_try;
-  std::vector<Untried> untried;  ///< a ceiling says that they gain nothing
+  std::vector<Untried> untried;  ///< their ceiling says that they gain nothing
 };
 Unpredicted choose_unpredicted(const Forecasts& forecasts, const TrainerSwitches& switches,
                                const Options& options, double noise);
 
-/// The value in effect.
+/// The value of a switch that is in effect.
 std::string value_now(const TrainerSwitches& switches, const Change& kept, const std::string& name);
 
 }  // namespace headway::tune

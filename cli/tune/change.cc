@@ -9,7 +9,7 @@
 namespace headway::tune {
 namespace {
 
-/// As the trainer takes names: '-' and '_' are the same.
+/// Normalises a name as the trainer does: '-' and '_' are the same.
 std::string normal_name(std::string_view name) {
   std::string result(name);
   std::ranges::replace(result, '-', '_');
@@ -20,7 +20,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::find(names, normal_name(name)) != names.end();
 }
 
-/// How many arguments from `at` on belong to an option of `names`; 0: it is another one.
+/// The number of arguments from `at` on that form an option of `names`; 0: it is another argument.
 std::size_t length_of_option(const std::vector<std::string>& arguments, std::size_t at,
                              const std::vector<std::string>& names) {
   const std::string_view word = arguments[at];

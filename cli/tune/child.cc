@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::array kStopping = {SIGINT, SIGTERM, SIGHUP};
-/// What a training run gets to end in order.
+/// The time that a training run gets to exit cleanly.
 constexpr std::chrono::seconds kGrace{3};
 constexpr std::size_t kKeptOfErrors = 64 * 1024;
 constexpr std::size_t kKeptOfOutput = 64 * 1024 * 1024;
@@ -75,7 +75,7 @@ struct Pipe {
 [[noreturn]] void become(const std::vector<std::string>& command, const Pipe& out, const Pipe& err,
                          const Pipe& failure, pid_t parent) {
   ::setpgid(0, 0);
-  // The child does not outlive a parent that was killed.
+  // Ends the child when its parent is killed.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(1);
   for (int signal : kStopping) std::signal(signal, SIG_DFL);
@@ -92,14 +92,14 @@ struct Pipe {
   ::_exit(127);
 }
 
-/// Ends the whole group: it is asked to, and after a while, or on a second signal, made to.
+/// Ends the whole group: asks first, then kills after kGrace or on a second signal.
 void end_group(pid_t leader) {
   const int count = stop_count.load();
   ::kill(-leader, SIGTERM);
   const auto until = Clock::now() + kGrace;
   for (;;) {
     siginfo_t info{};
-    // Not reaped yet, so the group keeps its number.
+    // The leader is not reaped yet, so the group id stays valid.
     ::waitid(P_PID, static_cast<id_t>(leader), &info, WEXITED | WNOWAIT | WNOHANG);
     if (info.si_pid == leader || Clock::now() > until || stop_count.load() > count) break;
     ::usleep(1000 * kPollMs / 5);
@@ -110,7 +110,7 @@ void end_group(pid_t leader) {
   }
 }
 
-/// Reads what there is; false at the end.
+/// Reads the available bytes; false at end of file.
 bool read_some(Descriptor& from, std::string& into) {
   std::array<char, 16384> buffer;
   const ssize_t count = ::read(from.get(), buffer.data(), buffer.size());
@@ -136,7 +136,7 @@ void collect(pid_t child, Pipe& out, Pipe& err, double limit_s, ChildResult& res
       throw RunTooLong{};
     }
     std::array<pollfd, 2> polled = {
-        {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}}};  // below 0: left out
+        {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}}};  // below 0: ignored
     if (::poll(polled.data(), polled.size(), kPollMs) <= 0) continue;
     if (polled[0].revents) read_some(out.read, result.out);
     if (polled[1].revents) read_some(err.read, result.err);
@@ -175,7 +175,7 @@ ChildResult run_child(const std::vector<std::string>& command, double limit_s) {
   const pid_t child = ::fork();
   if (child < 0) fail_internal("fork: {}", system_error_text(errno));
   if (child == 0) become(command, out, err, failure, parent);
-  ::setpgid(child, child);  // whichever of both comes first
+  ::setpgid(child, child);  // both processes call it, because either may run first
   out.write.close();
   err.write.close();
   failure.write.close();

@@ -6,8 +6,8 @@
 
 namespace headway::tune {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP do not end this process: they end the child that run_child
-/// waits for, which then throws Interrupted. One at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP do not end this process. They end the child that
+/// run_child waits for, and run_child then throws Interrupted. One at a time.
 class StopSignals {
  public:
   StopSignals();
@@ -15,14 +15,14 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// The first of them that came; 0: none.
+  /// The first of them that was received; 0: none.
   static int received();
 };
 
 /// How a child ended.
 struct ChildResult {
   int status = 0;     ///< exit status, or 128 + the signal that ended it
-  std::string out;    ///< its standard output, whole; of many MB the last 64 MiB
+  std::string out;    ///< its standard output; at most the last 64 MiB
   std::string err;    ///< the last 64 KiB of its standard error
   double wall_s = 0;  ///< from its start to its end
 };

@@ -19,7 +19,7 @@ std::string last_lines(const std::string& text, std::size_t count) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
-    line = line.substr(line.rfind('\r') + 1);  // progress, which a line is rewritten with
+    line = line.substr(line.rfind('\r') + 1);  // keeps what was printed last over a progress line
     if (!line.empty()) lines.push_back(line);
   }
   std::string result;

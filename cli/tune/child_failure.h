@@ -9,7 +9,7 @@
 
 namespace headway::tune {
 
-/// The last lines of what a program wrote to its standard error, in one.
+/// The last lines that a program wrote to its standard error, joined into one.
 std::string last_lines(const std::string& text, std::size_t count = 8);
 /// "exit status 3", "signal 9"
 std::string ending_text(const ChildResult& result);

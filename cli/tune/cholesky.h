@@ -9,7 +9,7 @@
 
 namespace headway::tune {
 
-/// L of a symmetric positive definite matrix, of which the lower triangle is given: L · Lᵀ.
+/// The factor L of a symmetric positive definite matrix (= L · Lᵀ), given by its lower triangle.
 class Cholesky {
  public:
   explicit Cholesky(std::vector<std::vector<double>> matrix) : l_(std::move(matrix)) {

@@ -14,7 +14,7 @@
 namespace headway::tune {
 namespace {
 
-/// Batches differ by less where only an epoch's last one is smaller.
+/// Batch sizes that differ by less count as equal: only the last batch of an epoch is smaller.
 constexpr double kSameBatch = 0.02;
 
 }  // namespace
@@ -38,7 +38,7 @@ std::vector<std::string> CommandRuns::recording(const Change& change,
     words.insert(words.end(), {"--steps", fmt::format(":{}", setup_.steps - 1)});
   if (setup_.duration_s > 0)
     words.insert(words.end(), {"--duration", fmt::format("{:g}", setup_.duration_s)});
-  // Workers of a command that was ended leave when they notice.
+  // Workers of a command that was ended exit when they notice it.
   if (setup_.steps > 0 || setup_.duration_s > 0)
     words.insert(words.end(), {"--kill", "sigterm", "--wait", "primary"});
   words.emplace_back("--");
@@ -83,7 +83,7 @@ std::optional<double> CommandRuns::batch_of(const Change& change) const {
 void CommandRuns::scale(const Change& change, Reading& reading) {
   Run& run = reading.run;
   std::optional<double> samples = reading.samples_per_step;
-  // One of both for all runs.
+  // The first run decides for all runs: recorded samples or the value of the batch size.
   const bool first = !is_known_;
   if (first) by_value_ = !samples;
   if (by_value_) samples = batch_of(change);

@@ -15,27 +15,27 @@
 
 namespace headway::tune {
 
-/// What a recording tells the search.
+/// The results of a recording that the search uses.
 struct Reading {
   Run run;
   std::optional<double> samples_per_step;
 };
-/// Analyses a recording: step cost, first finding, what the fixes of these ids would gain. Throws RunFailed
-/// where it has too few steps to compare, with what to do.
+/// Analyses a recording: step cost, first finding, predicted gains of the fixes with these ids.
+/// Throws RunFailed with advice if it has too few steps for a comparison.
 Reading read_recording(const std::filesystem::path& trace, const std::string& step_range,
                        const std::vector<std::string>& fixes);
 
-/// Runs of any command, each recorded by `headway record`; the recordings are in a folder that goes with the object.
-/// Where the number of samples in a step differs from that of the first run, steps are scaled to that: what counts is the time
-/// for as many samples. Needs a StopSignals beside it.
+/// Runs of any command, each recorded by `headway record`. The recordings are in a temporary folder
+/// that the destructor deletes. If the number of samples per step differs from that of the first
+/// run, step times are scaled to the samples of the first run. Requires a StopSignals object.
 class CommandRuns final : public Runs {
  public:
   struct Setup {
     const VariedCommand* command = nullptr;
     std::filesystem::path headway;
-    std::string step_range;  ///< empty: found
-    int steps = 0;           ///< end each run after so many steps; 0: whole runs
-    double duration_s = 0;   ///< or after so many seconds; 0: whole runs
+    std::string step_range;  ///< empty: steps are detected
+    int steps = 0;           ///< end each run after this many steps; 0: whole runs
+    double duration_s = 0;   ///< or after this many seconds; 0: whole runs
     std::function<void(std::string_view)> on_progress;
   };
   explicit CommandRuns(Setup setup);
@@ -44,12 +44,13 @@ class CommandRuns final : public Runs {
   CommandRuns& operator=(const CommandRuns&) = delete;
 
   Run measure(const Change& change, double limit_s) override;
-  /// Of a run that was measured: the recording is the same.
+  /// Predicts from the recording that measure() made of this change; measures first if there is
+  /// none.
   Forecasts forecast(const Change& change, double limit_s) override;
   double elapsed_s() override;
   void tell(std::string_view doing) override;
 
-  /// Steps were scaled, so that they stand for as many samples as in the first run.
+  /// True if steps were scaled to the number of samples of the first run.
   bool is_per_sample() const { return is_per_sample_; }
 
  private:
@@ -62,8 +63,8 @@ class CommandRuns final : public Runs {
   std::vector<std::string> fixes_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::map<std::string, Forecasts> forecasts_;
-  std::optional<double> samples_;  ///< of a step of the first run
-  bool is_known_ = false;          ///< there was a first run
+  std::optional<double> samples_;  ///< samples per step of the first run
+  bool is_known_ = false;          ///< true after the first run
   bool by_value_ =
       false;  ///< no recording tells samples: the value of the batch size stands for them
   bool is_per_sample_ = false;

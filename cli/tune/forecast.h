@@ -10,7 +10,7 @@ class Predictor;
 
 namespace headway::tune {
 
-/// What the fix would gain in the predictor's run.
+/// The gain of the fix that the predictor computes for its run.
 Forecast forecast_of(const analyzer::Fix& fix, const analyzer::Predictor& predictor);
 
 }  // namespace headway::tune

@@ -20,7 +20,7 @@ double step_of(const std::vector<Block>& blocks, Typical how) {
   return typical(all, how);
 }
 
-/// An index below `count`; the same on every platform, which the distributions of <random> are not.
+/// A random index below `count`; the same on every platform, unlike the distributions of <random>.
 std::size_t below(std::mt19937_64& random, std::size_t count) {
   return static_cast<std::size_t>(random() % count);
 }
@@ -44,7 +44,7 @@ Bounds interval_of(std::vector<double> ratios) {
   return {1 - percentile_sorted(ratios, 1 - kTail), 1 - percentile_sorted(ratios, kTail)};
 }
 
-/// In nanoseconds, as the comparison takes them.
+/// Converts seconds to nanoseconds for the comparison.
 std::vector<Block> in_ns(std::vector<Block> blocks) {
   for (Block& block : blocks)
     for (double& step : block) step *= 1e9;
@@ -86,7 +86,7 @@ Gain measured_gain(const std::vector<Block>& before, const std::vector<Block>& a
 }
 
 double half_width_of_cost(const std::vector<Block>& runs) {
-  // Against themselves: both sides err, as much as each other.
+  // Compares the runs with themselves: both sides contribute the same error, hence the √2.
   const Bounds both = gain_of_cost(runs, runs).interval;
   return (both.high - both.low) / 2 / std::sqrt(2.0);
 }
@@ -116,7 +116,7 @@ void Noise::add(const std::vector<double>& steps) {
 
 double Noise::share(int pairs) const {
   constexpr double kTwoSided95 = 1.96;
-  // The median of |x - y| of two normal values, in their standard deviations.
+  // The median of |x - y| for two normal values, in units of their standard deviation.
   constexpr double kMedianDifference = 0.6745 * 1.41421;
   const double deviation = median(differences_) / kMedianDifference;
   return std::max(floor_, kTwoSided95 * deviation * std::sqrt(2.0 / std::max(1, pairs)));

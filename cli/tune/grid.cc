@@ -13,22 +13,25 @@
 namespace headway::tune {
 namespace {
 
-/// Correlation of the effects of two numbers next to each other in the list.
+/// Correlation between the effects of two neighbouring numbers in the sorted list of values.
 constexpr double kNeighbours = 0.5;
-/// Of the level of all: anything.
+/// Prior standard deviation of the common level: wide enough for any level.
 constexpr double kLevel = 1.0;
-/// Runs of one setting differ by about as much, whatever the steps of one of them say.
+/// Standard deviation between runs of one setting, whatever the scatter of steps within a run.
 constexpr double kRunToRun = 0.01;
-/// More settings are not looked at one by one: then those that differ from the best in at most two arguments are.
+/// With more settings than this, only those are considered that differ from the best in at most two
+/// arguments.
 constexpr double kMostSettings = 4096;
-/// How much an argument matters, and, as a share of it, all together beyond their sum: each pair weighs as much as it
-/// makes the runs likely. Before those tell, an argument is worth 20 %, give or take a factor of two.
+/// Candidates for how much one argument matters, and for the joint effect of all as a share of it.
+/// Each pair of them is weighted by the likelihood of the runs. The prior is 20 % per argument,
+/// within a factor of two.
 constexpr std::array kEach = {0.1, 0.2, 0.4};
 constexpr std::array kTogether = {0.15, 0.35, 0.7};
 constexpr double kUsual = 0.2;
 constexpr double kUsualSpread = 0.8;
 constexpr double kTwoSided95 = 1.96;
-/// Of the doubt about a setting: one that is expected so far above a bound needs none.
+/// A bound is ignored for a setting that is expected to lie above it by this many standard
+/// deviations.
 constexpr double kBoundApplies = 0.5;
 
 std::size_t changes(const std::vector<std::size_t>& from, const std::vector<std::size_t>& to) {
@@ -37,7 +40,7 @@ std::size_t changes(const std::vector<std::size_t>& from, const std::vector<std:
   return count;
 }
 
-/// What several predictions of one run say at once, each of what the others leave.
+/// Combines the predictions of one run for several changes; each applies to what the others leave.
 Forecast together(const std::vector<Hint>& hints) {
   if (hints.size() == 1) return hints.front().forecast;
   double sum = 0;
@@ -62,7 +65,7 @@ double normal_below(double z) {
   return std::erfc(-z / std::numbers::sqrt2) / 2;
 }
 
-/// Of what is better by a normal value, and not kept where it is worse.
+/// Expected improvement of a normal value; a negative one counts as 0, because it is not kept.
 double expected_improvement(double mean, double sd) {
   if (sd <= 0) return std::max(0.0, mean);
   return mean * normal_below(mean / sd) + sd * normal_density(mean / sd);
@@ -80,7 +83,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-/// The effects given runs and predictions.
+/// The effects of values, estimated from runs and predictions.
 class Grid::Fit {
  public:
   Fit(const Grid& grid, const Scale& scale, const std::vector<Predicted>& predicted)
@@ -129,7 +132,7 @@ class Grid::Fit {
   std::vector<double> solved_;
 };
 
-/// One of several that the runs may be of.
+/// One scale hypothesis with its weight.
 struct Grid::Weighted {
   double weight = 0;
   Fit fit;
@@ -219,7 +222,7 @@ std::vector<Grid::Predicted> Grid::usable() const {
     (one.hint.is_bound ? bounds : result).push_back(std::move(one));
   }
   if (bounds.empty()) return result;
-  // A bound says nothing of what is expected to cost more anyway.
+  // Drops the bounds of settings that are expected to cost more anyway.
   const std::vector<Weighted> without = fits(result);
   for (Predicted& one : bounds) {
     const Seen seen = expected(without, one.point);
@@ -236,7 +239,7 @@ std::vector<Grid::Weighted> Grid::fits(const std::vector<Predicted>& predicted) 
     for (const double share : kTogether) {
       const Scale scale{each, each * share};
       const double unusual = std::log(each / kUsual) / kUsualSpread;
-      // What was predicted follows from fixes, not from how much arguments matter elsewhere.
+      // Only runs count here: predictions follow from fixes, not from how much arguments matter.
       const double likely = Fit(*this, scale, {}).log_likelihood() - unusual * unusual / 2;
       most = std::max(most, likely);
       all.push_back({likely, Fit(*this, scale, predicted)});
@@ -291,7 +294,7 @@ std::vector<Grid::Point> Grid::candidates() const {
   return points;
 }
 
-/// A value that has failed each time makes the next failure likely.
+/// Each failure with a value that never ran divides the probability by four.
 double Grid::likely_to_run(const Point& point) const {
   double likely = 1;
   for (std::size_t k = 0; k < point.size(); ++k) {
@@ -320,7 +323,7 @@ Choice Grid::judge(const std::vector<Weighted>& fits, const Point& point) const 
   return choice;
 }
 
-/// A prediction that speaks for the value, whatever the other arguments were.
+/// The latest prediction for the value, whatever the other arguments were; null: none.
 const Hint* Grid::hint_for(std::size_t knob, std::size_t value,
                            const std::vector<Predicted>& predicted) const {
   const auto speaks = [&](const Predicted& one) {
@@ -330,7 +333,7 @@ const Hint* Grid::hint_for(std::size_t knob, std::size_t value,
   return latest == predicted.rend() ? nullptr : &latest->hint;
 }
 
-/// Changes that nobody has predicted.
+/// The number of changed values without a prediction.
 std::size_t Grid::unknown_changes(const Point& from, const Point& point,
                                   const std::vector<Predicted>& predicted) const {
   std::size_t count = 0;
@@ -363,7 +366,7 @@ std::optional<Choice> Grid::next(const Change& from_setting, double least) const
     const std::size_t unknown = unknown_changes(from, point, predicted);
     if (unknown > 1 || (unknown == 1 && changes(from, point) > 1)) continue;
     Choice choice = judge(fit, point);
-    // Of equal ones the first, which differs from the start in fewer arguments.
+    // Of equal ones, the first counts: it differs from the start in fewer arguments.
     if (!found || choice.improvement > found->improvement + 1e-12) found = std::move(choice);
   }
   if (!found) return std::nullopt;

@@ -13,20 +13,20 @@
 namespace headway::tune {
 namespace {
 
-/// Which of the listed values realises a fix.
+/// How a fix selects one of the listed values.
 enum class Asks : std::uint8_t {
-  kNumber,  ///< what its setting names: "--workers 4"
+  kNumber,  ///< the number in its setting: "--workers 4"
   kMore,    ///< the next larger
   kTwice,   ///< the nearest to twice as much
-  kOn,      ///< one that means on, where now is one that means off
-  kOther,   ///< some other one
+  kOn,      ///< a value that means on, if the present one means off
+  kOther,   ///< some other value
 };
 
 struct Speaks {
   std::string_view fix;
   Asks asks = Asks::kOther;
-  std::string_view number = {};  ///< headway-train's switch that the setting names
-  /// Parts of values that mean what the fix does, where one of them is listed.
+  std::string_view number = {};  ///< the switch of headway-train that the setting names
+  /// Parts of values that mean the same as the fix; they take precedence where one is listed.
   std::array<std::string_view, 3> meant = {};
 };
 
@@ -60,14 +60,14 @@ constexpr auto kSpeaks = std::to_array<Speaks>({
     {"tensor-collate", Asks::kOther, "", {"tensor", "stack", "default"}},
 });
 
-/// A word of an argument's name, and the fixes that it is about. A word that ends with '$' is whole, others
-/// are beginnings.
+/// A word of an argument's name, and the fixes that it is about. A word that ends with '$' must
+/// match completely; others match the beginning.
 struct Named {
   std::string_view word;
   std::array<std::string_view, 4> fixes;
 };
 
-/// The first that fits a name counts.
+/// The first entry that fits a name counts.
 constexpr auto kNamed = std::to_array<Named>({
     {"persist", {"persistent-workers"}},
     {"prefetch", {"deeper-prefetch"}},
@@ -114,11 +114,11 @@ constexpr auto kNamed = std::to_array<Named>({
     {"sync", {"remove-syncs", "deferred-read"}},
 });
 
-/// What a replay of a change that no such run was recorded of is off by at least, as a logarithm.
+/// Minimum error, as a logarithm, of the replay of a change that no recorded run contains.
 constexpr double kLeastDoubt = 0.04;
-/// Another value than the one that the fix has in mind does so much more or less of what it would.
+/// Relative error where the value is not the one that the fix has in mind.
 constexpr double kOtherValue = 0.3;
-/// Where what a fix answers was not seen, some of it may not have been recorded.
+/// Error bound where a recording does not show what a fix addresses; some of it may be unrecorded.
 constexpr double kNotSeen = 0.06;
 constexpr double kMostGain = 0.95;
 
@@ -128,7 +128,7 @@ std::vector<std::string> words_in(std::string_view name) {
   for (char c : name) {
     const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
     const bool capital = std::isupper(static_cast<unsigned char>(c)) != 0;
-    // numWorkers
+    // as in numWorkers
     const bool begins = capital && std::islower(static_cast<unsigned char>(before)) != 0;
     if ((!letter || begins) && !words.back().empty()) words.emplace_back();
     if (letter) words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -166,7 +166,8 @@ std::vector<std::string> fixes_of(const TrainerSwitch& knob) {
   return knob.fixes.empty() ? fixes_for_name(knob.name) : knob.fixes;
 }
 
-/// The listed number nearest to `wish` from the side of more, as seen from now; else the farthest that goes that way.
+/// The nearest listed number that reaches `wish`, seen from `now`; else the farthest in that
+/// direction.
 std::optional<std::size_t> nearest(const TrainerSwitch& knob, double now, double wish) {
   std::optional<std::size_t> best;
   double best_is = 0;
@@ -192,7 +193,7 @@ bool is_any(const std::string& value, const std::array<std::string_view, 3>& par
 
 struct Target {
   std::size_t value = 0;
-  bool is_meant = true;  ///< just what the fix has in mind
+  bool is_meant = true;  ///< exactly the value that the fix has in mind
 };
 
 std::vector<Target> targets_of(const TrainerSwitch& knob, std::size_t now,
@@ -208,7 +209,7 @@ std::vector<Target> targets_of(const TrainerSwitch& knob, std::size_t now,
   }
   if (how.asks == Asks::kTwice && number) wish = 2 * *number;
   if (how.asks == Asks::kMore && number) wish = *number * (1 + 1e-9) + 1e-9;
-  if (wish && number && *wish == *number) return {};  // so already
+  if (wish && number && *wish == *number) return {};  // the argument has that value already
   if (wish && number) {
     const auto best = nearest(knob, *number, *wish);
     if (!best) return {};
@@ -240,7 +241,7 @@ Hint hint_of(std::size_t knob, const Target& target, std::size_t targets,
   hint.forecast = forecast;
   const double mean = log_of(forecast.certainty * forecast.gain);
   const double width = log_of(forecast.interval.low) - log_of(forecast.interval.high);
-  // One of several values is meant, and which one is not known.
+  // Only one of several values is meant, and it is not known which.
   hint.log_change = targets > 1 ? mean / 2 : mean;
   hint.sd = std::max(kLeastDoubt * std::min(1.0, std::abs(mean) * 4 + 0.2), width / 4) +
             (1 - forecast.certainty) * std::abs(mean) / 2 +
@@ -248,7 +249,7 @@ Hint hint_of(std::size_t knob, const Target& target, std::size_t targets,
   return hint;
 }
 
-/// Where a value is spoken for more than once, what gains most counts: the others are other ways to use it.
+/// Keeps the largest gain for each value: the other predictions are other ways to use the value.
 void keep_best(std::vector<Hint>& hints) {
   std::ranges::stable_sort(hints, [](const Hint& a, const Hint& b) {
     return std::pair(a.value, a.log_change) < std::pair(b.value, b.log_change);
@@ -257,7 +258,8 @@ void keep_best(std::vector<Hint>& hints) {
   hints.erase(std::unique(hints.begin(), hints.end(), same), hints.end());
 }
 
-/// Nothing of what an argument's fixes answer was seen, so no value is known to gain; `ceiling`, if any, says how much at most.
+/// The recording shows nothing that the argument's fixes address, so no value is known to gain;
+/// `ceiling`, if any, gives the upper bound.
 std::vector<Hint> nothing_seen(const TrainerSwitches& knobs, std::size_t knob, std::size_t now,
                                const Forecast* not_seen, const Forecast* ceiling) {
   std::vector<Hint> hints;

@@ -16,7 +16,7 @@
 namespace headway::tune {
 namespace {
 
-/// With fewer steady steps no interval says anything.
+/// With fewer steady steps no interval is meaningful.
 constexpr std::size_t kFewestSteps = 5;
 
 constexpr const char* kNoSteps =
@@ -24,7 +24,7 @@ constexpr const char* kNoSteps =
     "around each step and name it with --step-range NAME. `headway run` on the command shows the "
     "detected steps";
 
-/// A recording without any event cannot be analysed, which is a program without steps, too.
+/// A recording without events cannot be analysed; it is reported as a program without steps.
 std::unique_ptr<analyzer::JobReport> analyzed(trace::Trace trace,
                                               const analyzer::AnalysisOptions& options) {
   try {

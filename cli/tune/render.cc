@@ -12,7 +12,7 @@
 namespace headway::tune {
 namespace {
 
-/// From this noise on, the reader is told where it comes from.
+/// From this noise on, the text explains where noise comes from.
 constexpr double kBusy = 0.05;
 
 std::string predicted_text(const Trial& trial) {
@@ -35,7 +35,7 @@ std::string trials_table(const Result& result, const RunFacts& facts) {
   return table(rows);
 }
 
-/// By reason, in the order in which they came up.
+/// Groups by reason, in the order of first appearance.
 std::string left_text(const Result& result) {
   std::vector<std::pair<std::string, std::string>> by_reason;
   for (const Untried& left : result.untried) {

@@ -9,17 +9,17 @@
 
 namespace headway::tune {
 
-/// What the output says beside the result.
+/// The facts that the output states in addition to the result.
 struct RunFacts {
-  std::vector<std::string> command;  ///< as it was given
+  std::vector<std::string> command;  ///< as given by the user
   bool simulated = false;
   bool exact = false;
   int steps = 0;
   int repeat = 0;
   double budget_s = 0;
   int max_runs = 0;                       ///< 0: any number
-  const VariedCommand* varied = nullptr;  ///< of a search among listed values
-  bool per_sample = false;  ///< settings had other batches: steps stand for as many samples
+  const VariedCommand* varied = nullptr;  ///< set for a search among listed values
+  bool per_sample = false;                ///< batch sizes differ: steps are scaled to equal samples
 };
 
 std::string render_text(const Result& result, const RunFacts& facts);

@@ -23,7 +23,7 @@ std::string setting_header(const Knob& knob) {
   return escape_terminal(knob.name);
 }
 
-/// What led to the run: fixes, and what the runs before it showed.
+/// Why the setting was run: fixes, and what earlier runs showed.
 std::string told_by(const Trial& trial) {
   if (trial.is_repeat) return "to confirm";
   if (trial.fix.empty()) return "runs so far";
@@ -32,7 +32,7 @@ std::string told_by(const Trial& trial) {
 
 std::string predicted_text(const Trial& trial) {
   if (trial.forecast) return gain_text(trial.forecast->gain, trial.forecast->interval, false);
-  return "–";  // to be learnt
+  return "–";  // no prediction
 }
 
 std::string decision_word(Decision decision) {

@@ -16,7 +16,7 @@ std::string seconds(double s);
 std::string percent(double share);
 /// "55.2 % (54.9 to 55.6)"; without an interval where runs are exact.
 std::string gain_text(double share, const Bounds& interval, bool exact);
-/// Columns as wide as what is in them.
+/// Columns are as wide as their longest cell.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 std::string decision_text(const Trial& trial);
 std::string stopped_text(const Result& result);
@@ -26,7 +26,7 @@ Json change_json(const Change& change);
 Json predicted_json(const std::optional<Forecast>& forecast);
 Json or_null(const std::string& text);
 
-/// The text of a search among listed values, and what JSON has more of it.
+/// The text of a search among listed values; add_grid_json() adds its JSON members.
 std::string render_grid_text(const Result& result, const RunFacts& facts);
 void add_grid_json(const Result& result, const RunFacts& facts, Json& root);
 

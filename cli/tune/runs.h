@@ -12,16 +12,16 @@
 
 namespace headway::tune {
 
-/// What one fix is predicted to gain; shares of the recorded step.
+/// The predicted gain of one fix; shares of the recorded step.
 struct Forecast {
   std::string fix;       ///< id: "remove-syncs"
-  std::string switches;  ///< of the trainer, as the fix names them
+  std::string switches;  ///< the trainer's switches, as the fix names them
   bool ceiling = false;  ///< the most that any fix of its kind could gain
   bool applies = false;
-  std::string text;  ///< what would be changed, or why it does not apply
+  std::string text;  ///< what would change, or why the fix does not apply
   double gain = 0;
   Bounds interval;       ///< 95 %
-  double certainty = 1;  ///< how far the recording shows that the fix can be made, 0 to 1
+  double certainty = 1;  ///< how clearly the recording shows that the fix is possible, 0 to 1
 };
 
 /// The predictions for one recording.
@@ -30,40 +30,40 @@ struct Forecasts {
   std::vector<Forecast> fixes;
 };
 
-/// One run's steady steps and what it took as a whole.
+/// The steady steps of one run, and the figures of the run as a whole.
 struct Run {
   Block steps;
   double wall_s = 0;
-  // Of a run that was recorded as it was measured:
+  // Only for a run that was recorded while it was measured:
   std::optional<Forecasts> forecasts = {};
   std::optional<double> samples_per_s = {};
   std::string held_back_by = {};  ///< the first finding's title
 };
 
-/// The program ended with an error; the text has its exit status and the last lines that it wrote. Or nothing can be
-/// learnt from the run, and the text says why.
+/// The program ended with an error: the text has its exit status and its last lines. Or the run
+/// gives no usable result, and the text says why.
 struct RunFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// The run was not done at its limit, and was ended.
+/// The run was not finished at its time limit, and was ended.
 struct RunTooLong {};
-/// A signal asked to stop; the run was ended.
+/// The user asked to stop by a signal; the run was ended.
 struct Interrupted {
   int signal = 0;
 };
 
-/// What the search asks of the world: tests answer without processes. Every call may throw what is
-/// above.
+/// The search's interface to the outside; tests replace it without processes. Every call may throw
+/// the types above.
 class Runs {
  public:
   virtual ~Runs() = default;
-  /// Runs the base command with the change. `limit_s`: how long it may take; 0: as long as it does.
+  /// Runs the base command with the change. `limit_s`: time limit; 0: none.
   virtual Run measure(const Change& change, double limit_s) = 0;
-  /// Records it and predicts every fix from the recording.
+  /// Records the command with the change and predicts every fix from the recording.
   virtual Forecasts forecast(const Change& change, double limit_s) = 0;
-  /// Since the search began.
+  /// Seconds since the search began.
   virtual double elapsed_s() = 0;
-  /// What is being done now, for people.
+  /// Shows the user what is being done.
   virtual void tell(std::string_view doing) = 0;
 };
 

@@ -16,26 +16,27 @@
 namespace headway::tune {
 namespace {
 
-/// Less is not worth a switch; on a machine where other things happen it cannot be told from them.
+/// Smaller gains are not worth a switch; on a machine with other activity they are not measurable.
 constexpr double kLeastGain = 0.005;
 constexpr double kLeastExactGain = 0.001;
-/// As `headway diff` has it: another run of the same program differs by as much.
+/// As in `headway diff`: runs of the same program differ by as much.
 constexpr double kLeastGainOfRecordings = 0.01;
-/// Runs of the base from which the noise is known before anything is compared: of five, one that
-/// something else has slowed down does not decide. They take this share of the budget at most.
+/// Base runs that measure the noise before the first comparison: with five, one disturbed run does
+/// not decide. They take at most this share of the budget.
 constexpr int kNoiseRuns = 5;
 constexpr double kNoiseShare = 0.2;
-/// A first pair that is slower by this many times the noise decides.
+/// A first pair whose change is slower by this many times the noise decides at once.
 constexpr double kClearly = 3;
-/// A run may take so much longer than the base before the budget ends it.
+/// A run may take this many times as long as the base run before it is ended for the budget.
 constexpr double kGrace = 1.5;
-/// A setting that takes so many times as long as the first run, and this long at least, hangs.
+/// A setting that takes this many times as long as the first run, and at least the time below,
+/// hangs.
 constexpr double kHangs = 10;
 constexpr double kHangsAtLeast_s = 60;
-/// A setting that seems better, but within what its steps scatter by, is run so often again.
+/// A setting that seems better, but within its error, is repeated up to this many times.
 constexpr int kMostRepeats = 2;
 
-/// The budget does not last for what was to be done.
+/// Thrown when the remaining budget is too short for the next run.
 struct BudgetUsed {};
 
 class Search {
@@ -89,7 +90,8 @@ class Search {
     if (options_.max_runs > 0 && result_.runs + result_.recordings >= options_.max_runs)
       throw BudgetUsed{};
   }
-  /// Runs that one comparison of one pair takes: where runs repeat exactly, one side is known.
+  /// Runs that one pair of a comparison needs: where runs repeat exactly, one side is known
+  /// already.
   int runs_of_pair() const { return exact_ ? 1 : 2; }
 
   Run measure(const Change& change) {
@@ -109,7 +111,7 @@ class Search {
     Run run = measure({});
     result_.run_s = run.wall_s;
     steps.push_back(typical(run.steps, how_));
-    // Recorded, and compared once.
+    // One recording and one comparison.
     const double least = (1 + runs_of_pair()) * run.wall_s;
     if (left_s() < least)
       fail_usage(
@@ -127,7 +129,7 @@ class Search {
     return format_duration({static_cast<std::int64_t>(s * 1e9)});
   }
 
-  /// One round: predicts for what was kept, and tries until something is kept. False: nothing was.
+  /// One round: predicts from what was kept, then tries until a change is kept. False: none was.
   bool improve() {
     ++round_;
     if (left_s() < result_.run_s) throw BudgetUsed{};
@@ -149,7 +151,7 @@ class Search {
   bool try_predicted(const Candidates& candidates) {
     for (std::size_t i = 0; i < candidates.to_try.size(); ++i) {
       const Candidate& candidate = candidates.to_try[i];
-      // What gained nothing beside the same settings gains nothing now.
+      // A change that gained nothing with the same settings kept gains nothing now.
       const std::string key = words_of(candidate.change);
       const auto tried = tried_.find(key);
       if (tried != tried_.end() && tried->second == result_.kept) continue;
@@ -196,7 +198,7 @@ class Search {
     return kept;
   }
 
-  /// Twice as much as long as that gains; else half as much.
+  /// Doubles the value as long as that gains; if it never does, halves it.
   bool climb(const Unpredicted::One& one) {
     for (const bool up : {true, false}) {
       bool kept = false;
@@ -218,7 +220,7 @@ class Search {
     return compare(trial, {{one.of->name, value}});
   }
 
-  /// Runs what was kept without and with the change in turns (A B B A A B …); true: it is kept, too.
+  /// Runs the kept settings without and with the change in turns (A B B A A B …); true: it is kept.
   bool compare(Trial& trial, const Change& change) {
     if (left_s() < runs_of_pair() * result_.run_s) throw BudgetUsed{};
     trial.round = round_;
@@ -282,7 +284,7 @@ class Search {
     decide_by(trial);
   }
 
-  /// One of both must be chosen in the end: that of which it is likelier by far that it is faster.
+  /// For a repeated setting, which must be decided: accepts a gain that is 90 % certain.
   static bool is_likely(double share, const Bounds& interval) {
     constexpr double kOneSided90 = 1.2816;
     constexpr double kTwoSided95 = 1.96;
@@ -310,7 +312,7 @@ class Search {
     }
   }
 
-  /// Runs the start, then whatever improves most by expectation.
+  /// Runs the start, then always the setting with the largest expected improvement.
   void search_grid() {
     runs_.tell("the start");
     run_setting({});
@@ -339,7 +341,7 @@ class Search {
     leave_untried("");
   }
 
-  /// One run of a setting, which is a recording, too.
+  /// One run of a setting, which is also a recording.
   void run_once(Measured& measured) {
     check_runs_left();
     if (result_.runs > 0 && left_s() < result_.run_s) throw BudgetUsed{};
@@ -355,7 +357,7 @@ class Search {
     measured.samples_per_s = run.samples_per_s;
     measured.held_back_by = run.held_back_by;
     if (run.forecasts && !run.forecasts->missing.empty()) missing_ = run.forecasts->missing;
-    // Of several runs of one setting each predicts the same, nearly.
+    // Only the first run of a setting adds predictions: further runs predict nearly the same.
     const bool predicts = run.forecasts && measured.runs.size() == 1;
     grid_.add(measured.setting, measured.step_s, measured.half_width,
               predicts ? &*run.forecasts : nullptr);
@@ -368,7 +370,7 @@ class Search {
     result_.settings.push_back(std::move(measured));
   }
 
-  /// A setting that would be the best if its step cost were known better, most gain first.
+  /// The setting with the largest gain among those whose gain is not certain; null: none.
   Measured* find_doubtful() {
     Measured* most = nullptr;
     for (Measured& one : result_.settings) {
@@ -388,7 +390,7 @@ class Search {
     result_.trials.push_back(std::move(trial));
   }
 
-  /// What the setting changes of the best one.
+  /// The setting as a change of the best one.
   Trial trial_of(const Change& setting) {
     Trial trial;
     trial.round = result_.runs + 1;
@@ -453,7 +455,7 @@ class Search {
     result_.total = measured_gain(blocks_.at(words_of(Change{})), after, how_, exact_, seed());
   }
 
-  /// Values that no run had.
+  /// Reports the values that no run had.
   void leave_untried(const std::string& why) {
     for (const Choice& choice : grid_.untried()) {
       Untried left;
@@ -496,12 +498,13 @@ class Search {
   Noise noise_;
   const int pairs_;
   Grid grid_{switches_};
-  std::map<std::string, std::vector<Block>> blocks_;  ///< of a grid, by setting
-  std::string missing_;  ///< why the last run that predicted nothing did not
+  std::map<std::string, std::vector<Block>> blocks_;  ///< steps of a grid search, by setting
+  std::string missing_;  ///< why the last run without predictions had none
   int round_ = 0;
-  std::map<std::string, Run> known_;     ///< runs that would repeat exactly
-  std::map<std::string, Change> tried_;  ///< predicted changes, and beside what they were tried
-  std::vector<std::string> searched_;    ///< switches that were tried without a prediction
+  std::map<std::string, Run> known_;     ///< runs that would repeat exactly, for reuse
+  std::map<std::string, Change> tried_;  ///< predicted changes, and the settings that were kept
+                                         ///< when they were tried
+  std::vector<std::string> searched_;    ///< switches tried without a prediction
   Result result_;
 };
 

@@ -66,7 +66,7 @@ TrainerRuns::~TrainerRuns() {
 }
 
 std::vector<std::string> TrainerRuns::command_with(const Change& change) const {
-  // What the run writes is ours; short, and without what comes after training.
+  // We control the run's output: as short as possible, without the work that follows training.
   std::vector<std::string> command =
       without_options(setup_.command, {"metrics", "trace", "oracle"});
   command = apply(std::move(command), change);
@@ -92,9 +92,9 @@ Run TrainerRuns::measure(const Change& change, double limit_s) {
     const auto& steps = metrics.at("steps");
     std::size_t last = steps.size();
     std::size_t at = metrics.at("warm_up_steps").get<std::size_t>();
-    // The host gets ahead of the device in the first steps and waits for it in the last, so their
-    // mean depends on how far ahead it may be: --run-ahead 8 would gain 10 % that it does not.
-    // The median on the host does not notice.
+    // The host runs ahead of the device in the first steps and waits for it in the last, so the
+    // mean on the host depends on how far it may run ahead: --run-ahead 8 would seem to gain 10 %.
+    // The median on the host is not affected.
     if (setup_.simulated && last > 1) at = std::max(at, --last / 2);
     for (; at < last; ++at) run.steps.push_back(steps[at].at("duration_s").get<double>());
   } catch (const nlohmann::json::exception&) {

@@ -13,18 +13,18 @@
 
 namespace headway::tune {
 
-/// The command line of headway-train, checked. Throws Error(kUsage) when there is none or it is another
-/// program, whose switches nobody knows. A name without a folder that $PATH does not have is taken from
-/// `folder`, where headway is.
+/// The checked command line of headway-train. Throws Error(kUsage) when it is empty or of another
+/// program, whose switches are not known. A name without a folder that is not in $PATH is looked up
+/// in `folder`, where headway is.
 std::vector<std::string> checked_command(std::vector<std::string> command,
                                          const std::filesystem::path& folder);
 
-/// Asks the trainer for its switches under this command line. Throws Error(kUsage) with what it said when
-/// it does not take the command line.
+/// Asks the trainer for its switches under this command line. Throws Error(kUsage) with the
+/// trainer's message when it rejects the command line.
 TrainerSwitches ask_switches(const std::vector<std::string>& command);
 
-/// Runs of a real headway-train, each a process; their files are in a folder that goes with the object.
-/// Needs a StopSignals beside it.
+/// Runs of a real headway-train, each in a process. Their files are in a temporary folder that the
+/// destructor deletes. Requires a StopSignals object.
 class TrainerRuns final : public Runs {
  public:
   struct Setup {
@@ -52,8 +52,8 @@ class TrainerRuns final : public Runs {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// The predictions of all fixes that name a switch of the trainer. A file that cannot be predicted from
-/// says why in `missing`.
+/// The predictions of all fixes that name a switch of the trainer. `missing` says why nothing can
+/// be predicted from a file.
 Forecasts forecast_trace(const std::filesystem::path& trace);
 
 }  // namespace headway::tune

@@ -10,21 +10,21 @@
 
 namespace headway::tune {
 
-/// A switch as `headway-train --switches` tells it. What may be tried is declared with the switch
-/// (reference_trainer/switches/switches.cc) and nowhere here.
+/// A switch as `headway-train --switches` reports it. The values to try are declared with the
+/// switch (reference_trainer/switches/switches.cc) and only there.
 struct TrainerSwitch {
   std::string name;
   std::string value;                     ///< in effect
-  bool tunable = false;                  ///< false: it is left as it is
-  std::vector<std::string> values = {};  ///< to try; none: it is doubled and halved
+  bool tunable = false;                  ///< false: it is not changed
+  std::vector<std::string> values = {};  ///< values to try; empty: the value is doubled and halved
   std::int64_t least = 0;                ///< bounds of the doubling
   std::int64_t most = 0;
-  bool when_allowed = false;  ///< changes the arithmetic
+  bool when_allowed = false;  ///< changes the arithmetic: varied only if the user allows it
   bool matters = true;        ///< it can change this run
   std::vector<std::string> fixes =
       {};  ///< of --vary: whose predictions are about it; none: told by its name
 
-  /// Whether `wanted` is a value to try, or a number within the bounds of the doubling.
+  /// Whether `wanted` is a value to try, or a number within the bounds of doubling.
   bool may_be(const std::string& wanted) const;
 };
 
@@ -35,15 +35,15 @@ struct TrainerSwitches {
   const TrainerSwitch* find(std::string_view name) const;  ///< null: there is none
   std::string value(std::string_view name) const;          ///< empty: there is none
   bool simulated() const { return value("device") == "sim"; }
-  /// Runs of the same settings take exactly the same time.
+  /// True if runs with equal settings take exactly the same time.
   bool exact() const { return simulated() && value("jitter") == "0"; }
 };
 
 /// Throws Error(kBadInput) when the text is not what `headway-train --switches` prints.
 TrainerSwitches parse_switches(std::string_view json);
 
-/// The value twice or half as large within the switch's bounds; empty when there is none, or the value
-/// is no number.
+/// Twice or half the value, within the switch's bounds; empty when there is none, or the value is
+/// not a number.
 std::string next_value(const TrainerSwitch& of, const std::string& value, bool up);
 
 }  // namespace headway::tune

@@ -31,7 +31,7 @@ bool is_attached(std::string_view word, std::string_view name) {
          word.substr(2).find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Where the option stands in the command, and how.
+/// Where and how the option occurs in the command.
 struct Place {
   std::size_t at = 0;
   std::size_t words = 1;
@@ -55,8 +55,8 @@ std::vector<Place> places_of(const Words& command, std::string_view name, bool h
   return places;
 }
 
-/// The command with `words` in place of the option; at its end where it is not there. As programs do, the last of
-/// several counts: the others go.
+/// The command with `words` in place of the option, or appended if it has none. As in most programs
+/// the last of several occurrences counts; the others are removed.
 Words replaced(const Words& command, const std::vector<Place>& places, const Words& words) {
   Words result;
   std::size_t next = 0;
@@ -98,7 +98,7 @@ bool is_variable(std::string_view name) {
          (name[0] < '0' || name[0] > '9');
 }
 
-/// The value that the command has comes first.
+/// Puts the command's own value first.
 void start_with(Knob& knob, const std::string& value) {
   std::erase(knob.values, value);
   knob.values.insert(knob.values.begin(), value);
@@ -129,7 +129,7 @@ void take_words(Knob& knob, const VaryText& text, const Words& command) {
       now = is_flag ? "on" : word;
     }
   }
-  // "--prefetch 4" in the command is no flag.
+  // "--prefetch 4" in the command has a value, so it is not a flag.
   if (is_flag && last > 0 && last + 1 < command.size() &&
       command[last + 1].find_first_not_of("0123456789.") == std::string::npos)
     fail(text, fmt::format("the command has {0} with the value {1}: list values, '{0}=…'",
@@ -257,7 +257,7 @@ const std::string& VariedCommand::value(const Knob& knob, const Change& change) 
 
 Words VariedCommand::command(const Change& change) const {
   Words result = command_;
-  // What is filled in last is not looked at for other knobs.
+  // Text that is filled in last is not searched for other knobs.
   for (const Knob& knob : knobs_) {
     const std::string& its = value(knob, change);
     if (knob.kind == Knob::Kind::kPlaceholder || knob.kind == Knob::Kind::kEnvironment) continue;

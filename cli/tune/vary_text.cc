@@ -32,7 +32,7 @@ std::vector<std::string> split(std::string_view text, char by) {
   }
 }
 
-/// "more-workers+use-workers:" in front; what is left of the text.
+/// Takes "more-workers+use-workers:" off the front; returns the rest of the text.
 std::string_view take_fixes(std::string_view text, VaryText& into) {
   const std::size_t colon = text.find(':');
   const bool is_prefix = colon != std::string_view::npos && colon > 0 && text.front() != '-' &&
@@ -52,7 +52,7 @@ std::string_view take_fixes(std::string_view text, VaryText& into) {
   return text.substr(colon + 1);
 }
 
-/// One value from `at` on; `at` is then behind it.
+/// Reads one value from `at` on; `at` then points behind it.
 std::string take_value(std::string_view list, std::size_t& at, const std::string& whole,
                        bool& quoted) {
   std::string value;

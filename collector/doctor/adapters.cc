@@ -15,7 +15,8 @@ bool by_number(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-/// What is set of the table of addresses. An empty place has zeros, and its type cannot be read.
+/// Reads the set entries of the port's address table. An empty entry is all zeros, and its type
+/// cannot be read.
 std::vector<Gid> read_gids(const System& system, const std::string& port) {
   std::vector<std::string> names = system.list(port + "/gids");
   std::ranges::sort(names, by_number);

@@ -11,7 +11,7 @@
 
 namespace headway::doctor {
 
-/// An address of a RoCE port.
+/// An entry of a RoCE port's address table.
 struct Gid {
   int index = 0;
   bool is_v2 = false;     ///< RoCE v2, which is routed; else v1
@@ -26,7 +26,7 @@ struct Port {
   std::string rate;   ///< "400 Gb/sec (4X NDR)"
   double gbit_per_s = 0;
   bool is_ethernet = false;  ///< RoCE
-  std::vector<Gid> gids;     ///< of a RoCE port: those that are set
+  std::vector<Gid> gids;     ///< of a RoCE port: the set entries
 
   bool is_active() const { return state.starts_with("4:"); }
   bool is_initialised_only() const { return state.starts_with("2:"); }
@@ -40,12 +40,12 @@ struct Adapter {
   bool is_active() const;
 };
 
-/// By name.
+/// All adapters, sorted by name.
 std::vector<Adapter> find_adapters(const System& system);
-/// Those, and of them the ports, that NCCL_IB_HCA leaves to NCCL.
+/// The adapters and ports that NCCL may use with the current NCCL_IB_HCA.
 std::vector<Adapter> find_used_adapters(const System& system);
 
-/// The adapter nearest to the GPU, of those that have an active port if any has.
+/// The adapter nearest to a GPU; adapters with an active port are preferred.
 struct Nearest {
   const Adapter* adapter = nullptr;
   Distance distance = Distance::kSys;

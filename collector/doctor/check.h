@@ -13,8 +13,8 @@ namespace headway::doctor {
 
 enum class Status : std::uint8_t {
   kOk,
-  kNote,     ///< not there, and that is fine where it is not needed
-  kWarning,  ///< works, but slower or with less to see
+  kNote,     ///< missing, which is fine where it is not needed
+  kWarning,  ///< works, but slower or with less information
   kProblem,  ///< does not work
 };
 std::string_view status_name(Status status);
@@ -22,7 +22,7 @@ std::string_view status_name(Status status);
 struct Finding {
   Status status = Status::kOk;
   std::string text;    ///< what was found
-  std::string remedy;  ///< of a warning or a problem
+  std::string remedy;  ///< for a warning or a problem
 };
 
 struct Check {
@@ -38,7 +38,7 @@ struct Checked {
   const Check* check = nullptr;
   Finding finding;
 };
-/// A check that fails itself is a problem that says so.
+/// Runs all checks. A check that throws gives a finding of kProblem with the error.
 std::vector<Checked> run_checks(const System& system);
 
 }  // namespace headway::doctor

@@ -20,7 +20,7 @@ Finding check_devices(const System& system);
 Finding check_cupti(const System& system);
 Finding check_counters(const System& system);
 
-// machine_checks.cc: what makes training slow on a healthy program.
+// machine_checks.cc: settings of the machine that make training slow.
 Finding check_processors(const System& system);
 Finding check_governor(const System& system);
 Finding check_memory_limit(const System& system);
@@ -34,7 +34,7 @@ Finding check_ports(const System& system);
 Finding check_gids(const System& system);
 Finding check_memlock(const System& system);
 
-// pci_checks.cc: what lies between devices, and between them and processors.
+// pci_checks.cc: the connections between devices, and between devices and processors.
 Finding check_acs(const System& system);
 Finding check_iommu(const System& system);
 Finding check_affinity(const System& system);

@@ -26,7 +26,7 @@ std::string count_of(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// Linux 5.12 shares memory of devices as DMA-BUF with adapters, and NVIDIA's open kernel modules give theirs.
+/// Whether adapters can reach GPU memory by DMA-BUF: that needs Linux 5.12 and NVIDIA's open kernel modules.
 bool has_dma_buf(const System& system) {
   int major = 0;
   int minor = 0;
@@ -38,8 +38,8 @@ bool has_dma_buf(const System& system) {
          nccl_setting(system, "NCCL_DMABUF_ENABLE") != "0";
 }
 
-/// The module that gives adapters the memory of GPUs: of NVIDIA's driver, the one before it, AWS's for EFA, or whatever has
-/// registered itself (where NCCL looks); empty: none.
+/// The kernel module that gives adapters access to GPU memory: that of NVIDIA's driver, its predecessor, AWS's for EFA, or
+/// any module that has registered itself (where NCCL looks); empty: none.
 std::string peer_memory(const System& system) {
   static constexpr std::array kModules = {"nvidia_peermem", "nv_peer_mem", "efa_nv_peermem"};
   for (const char* module : kModules)
@@ -51,7 +51,8 @@ std::string peer_memory(const System& system) {
   return "";
 }
 
-/// How far NCCL lets adapters reach into GPUs: PXB unless it is told otherwise. Nothing: never.
+/// The largest distance at which NCCL lets an adapter access a GPU directly: PXB unless NCCL is set otherwise. Nullopt:
+/// NCCL never does.
 std::optional<Distance> gpu_direct_level(const System& system) {
   std::string level = nccl_setting(system, "NCCL_NET_GDR_LEVEL");
   if (level.empty()) level = nccl_setting(system, "NCCL_IB_GDR_LEVEL");
@@ -73,7 +74,7 @@ const Gid* best_gid(const Port& port) {
   return found == port.gids.end() ? nullptr : &*found;
 }
 
-/// Why RoCE would not work well with this index of the port; empty: it would.
+/// Why RoCE would not work well with this GID index of the port; empty: it works well.
 std::string trouble_of(const Port& port, int index) {
   const auto gid = std::ranges::find(port.gids, index, &Gid::index);
   if (gid == port.gids.end()) return "is not set";

@@ -24,7 +24,7 @@ std::string bytes_text(std::uint64_t bytes) {
   return format_bytes(static_cast<std::int64_t>(bytes));
 }
 
-/// Folder of this process's group under cgroup 2; empty for none.
+/// Folder of this process's group under cgroup v2; empty when there is none.
 std::string control_group(const System& system) {
   std::istringstream lines(system.read("/proc/self/cgroup"));
   for (std::string line; std::getline(lines, line);) {

@@ -12,7 +12,8 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-/// Lines "NCCL_DEBUG=WARN"; comments start with '#'. The environment wins, then the first line of a name.
+/// Adds the lines "NCCL_DEBUG=WARN" of a file; comments start with '#'. Settings that exist already stay,
+/// so the environment has priority, then the first line with a name.
 void add_file(const System& system, const std::string& path,
               std::map<std::string, NcclSetting>& settings) {
   if (path.empty() || path.front() != '/') return;

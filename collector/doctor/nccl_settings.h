@@ -14,15 +14,15 @@ struct NcclSetting {
   std::string source;
 };
 
-/// All NCCL_… that NCCL of this process would take, by name: the environment before the user's file ($NCCL_CONF_FILE, else
-/// ~/.nccl.conf) before /etc/nccl.conf.
+/// All NCCL_… settings that NCCL would use in this process, by name. The environment has priority, then the user's file
+/// ($NCCL_CONF_FILE, else ~/.nccl.conf), then /etc/nccl.conf.
 std::map<std::string, NcclSetting> nccl_settings(const System& system);
 
-/// What NCCL_IB_HCA leaves: "mlx5_0:1,mlx5_1" (beginnings of names, with a port or without), "=mlx5_1" (whole names),
-/// "^mlx5_3" and "^=mlx5_3" (all but these).
+/// Whether the value of NCCL_IB_HCA allows the port: "mlx5_0:1,mlx5_1" (beginnings of names, with or without a port),
+/// "=mlx5_1" (whole names), "^mlx5_3" and "^=mlx5_3" (all except these).
 bool may_use_port(const std::string& ib_hca, const std::string& adapter, const std::string& port);
 
-/// Empty when it is not set.
+/// The value of one setting; empty when it is not set.
 std::string nccl_setting(const System& system, const std::string& name);
 
 }  // namespace headway::doctor

@@ -36,12 +36,12 @@ std::size_t common_length(const PciDevice& a, const PciDevice& b) {
   return length;
 }
 
-/// Of the device's path, what lies between what it has in common and itself.
+/// The number of bridges on the device's path between the common part and the device itself.
 std::size_t bridges_below(const PciDevice& device, std::size_t common) {
   return device.path.size() > common ? device.path.size() - common - 1 : 0;
 }
 
-/// Little-endian; 0 beyond the end.
+/// Reads a little-endian number; bytes beyond the end are 0.
 std::uint32_t word_at(const std::string& bytes, std::size_t at, std::size_t size) {
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < size && at + i < bytes.size(); ++i)
@@ -96,8 +96,8 @@ Distance distance(const PciDevice& a, const PciDevice& b) {
   if (a.root != b.root) return a.numa_node == b.numa_node ? Distance::kNode : Distance::kSys;
   const std::size_t common = common_length(a, b);
   if (common == 0) return Distance::kPhb;
-  // A switch is an upstream port and a downstream port for each device: one port lies between what is common, the
-  // upstream port, and a device of the same switch.
+  // A switch has one upstream port, and a downstream port for each device. Two devices of one switch have the
+  // upstream port in common, so one port lies between it and each device.
   const std::size_t most = std::max(bridges_below(a, common), bridges_below(b, common));
   return most <= 1 ? Distance::kPix : Distance::kPxb;
 }
@@ -132,7 +132,7 @@ Acs read_acs(const System& system, const std::string& address) {
   Acs acs;
   acs.readable = bytes.size() > kExtended;
   std::size_t at = kExtended;
-  // Each has its own place of at least 8 bytes: a list that is longer goes round.
+  // Each capability takes at least 8 bytes, so a longer list would be a cycle.
   for (int left = (4096 - 256) / 8; left > 0 && at >= kExtended && at + 4 <= bytes.size(); --left) {
     const std::uint32_t header = word_at(bytes, at, 4);
     if (header == 0 || header == UINT32_MAX) break;

@@ -13,7 +13,8 @@
 namespace headway::doctor {
 namespace {
 
-/// Bridges that requests between two GPUs, or a GPU and its nearest adapter, pass below the host bridge.
+/// The bridges below the host bridge that requests between two GPUs, or a GPU and its nearest adapter, go
+/// through.
 std::set<std::string> bridges_in_use(const System& system) {
   std::vector<PciDevice> devices = find_gpus(system);
   const std::size_t gpus = devices.size();
@@ -27,7 +28,7 @@ std::set<std::string> bridges_in_use(const System& system) {
   return bridges;
 }
 
-/// The first three of a list, and how many more there are.
+/// The first three entries of a list, and the number of further ones.
 std::string some_of(const std::vector<std::string>& list) {
   constexpr std::size_t kShown = 3;
   if (list.size() <= kShown) return fmt::format("{}", fmt::join(list, ", "));
@@ -47,7 +48,7 @@ std::string allowed_cpus(const System& system) {
   return "";
 }
 
-/// Indexes of the GPUs that CUDA_VISIBLE_DEVICES leaves; all where it says nothing, or names them otherwise.
+/// Indexes of the GPUs in CUDA_VISIBLE_DEVICES; all GPUs when it is not set or does not use indexes.
 std::vector<std::size_t> visible_gpus(const System& system, std::size_t count) {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < count; ++i) all.push_back(i);
@@ -62,7 +63,7 @@ std::vector<std::size_t> visible_gpus(const System& system, std::size_t count) {
   return visible.empty() ? all : visible;
 }
 
-/// Its process's name; the kernel cuts it at 15 characters.
+/// Whether a process with this name runs; the kernel cuts names at 15 characters.
 bool runs(const System& system, const std::string& name) {
   return std::ranges::any_of(system.list("/proc"), [&](const std::string& process) {
     return process.find_first_not_of("0123456789") == std::string::npos &&
@@ -184,7 +185,8 @@ Finding check_nvlink(const System& system) {
             std::string(gpus.empty() ? " (invisible in a container)" : ", and no link is active"),
         gpus.empty() ? ""
                      : "sudo systemctl start nvidia-fabricmanager: CUDA cannot start without it."};
-  // Links that no GPU uses are not wired: cards with bridges have some. Those that others use are broken.
+  // A link that no GPU uses is not wired, as on cards with bridges. A link that only other GPUs use is
+  // broken.
   std::vector<std::string> fewer;
   for (std::size_t i = 0; i < gpus.size(); ++i)
     if (gpus[i].active < most) fewer.push_back(fmt::format("GPU {} {}", i, gpus[i].active));

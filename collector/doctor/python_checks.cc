@@ -20,7 +20,8 @@ constexpr Check kSite{"python-site", "Other start-up code", nullptr};
 constexpr Check kTorch{"pytorch", "PyTorch", nullptr};
 constexpr Check kOthers{"frameworks", "Other frameworks", nullptr};
 
-/// Prints one line of JSON behind a mark: start-up code may print, too. Frameworks are found, not imported.
+/// Prints one line of JSON after a mark, because start-up code may print, too. Frameworks are located, not
+/// imported.
 constexpr const char* kScript = R"py(
 import importlib.util, json, os, re, sys
 folder = sys.argv[1]
@@ -51,7 +52,7 @@ except Exception as error:
 print("headway-doctor " + json.dumps(answer))
 )py";
 
-/// What follows the mark, to the end of the line; null where there is none.
+/// The JSON between the mark and the end of its line; null when there is no mark.
 nlohmann::json answer_in(const std::string& out) {
   constexpr std::string_view kMark = "headway-doctor ";
   const std::size_t at = out.rfind(kMark);
@@ -99,7 +100,7 @@ Finding about_others(const nlohmann::json& answer) {
   return {Status::kOk, text, ""};
 }
 
-/// Throws where the answer has other types than the script gives.
+/// Throws when the answer has other types than the script writes.
 std::vector<Checked> judge_answer(const nlohmann::json& answer) {
   const nlohmann::json& numbers = answer.at("version");
   std::string version;

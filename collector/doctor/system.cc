@@ -92,7 +92,7 @@ std::optional<std::uint64_t> System::limit(int resource) const {
 std::optional<System::Library> System::library(const std::vector<std::string>& names,
                                                const char* version_function) const {
   for (const std::string& name : names) {
-    // Never unloaded: CUDA's libraries do not like it.
+    // Never unloaded: CUDA's libraries do not support it.
     void* handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (!handle) continue;
     Library found{name, "", 0};

@@ -10,30 +10,30 @@
 
 namespace headway::doctor {
 
-/// The machine as the checks see it. Every answer may be missing; nothing throws.
+/// The machine as the checks see it. Every answer may be missing; only inject_library() throws.
 class System {
  public:
-  /// `root` stands for "/"; without environment, that of this process.
+  /// `root` replaces "/"; without `environment`, this process's environment is used.
   explicit System(std::filesystem::path root = "/",
                   std::optional<std::map<std::string, std::string>> environment = std::nullopt)
       : root_(std::move(root)), environment_(std::move(environment)) {}
   virtual ~System() = default;
 
-  /// The content of a file without the last line's end; empty when it cannot be read.
+  /// The content of a file without its last line break; empty when it cannot be read.
   std::string read(const std::string& path) const;
   bool exists(const std::string& path) const;
   /// Whether this user may read and write it.
   bool usable(const std::string& path) const;
   /// Names in a folder, sorted.
   std::vector<std::string> list(const std::string& folder) const;
-  /// Where links lead in the end, as a path on this machine; empty when it is not there.
+  /// The final target of all links, as a path on this machine; empty when it does not exist.
   std::string resolve(const std::string& path) const;
-  /// Empty when it is not set.
+  /// The value of an environment variable; empty when it is not set.
   std::string variable(const std::string& name) const;
-  /// The names of all that are set.
+  /// The names of all variables that are set.
   std::vector<std::string> variables() const;
 
-  /// Bytes of a file system; nullopt when it is not there.
+  /// Size of a file system in bytes; nullopt when the path does not exist.
   struct Space {
     std::uint64_t size = 0;
     std::uint64_t free = 0;
@@ -50,7 +50,8 @@ class System {
   };
   virtual std::optional<Library> library(const std::vector<std::string>& names,
                                          const char* version_function) const;
-  /// NVLinks of each GPU by NVML, which takes up to a second; empty where there is no NVML or no GPU.
+  /// NVLinks of each GPU, from NVML, which takes up to a second; empty when there is no NVML or no
+  /// GPU.
   struct NvLinks {
     int active = 0;
     int inactive = 0;
@@ -58,7 +59,7 @@ class System {
   virtual std::vector<NvLinks> nvlinks() const;
   /// Why the time-stamp counter cannot be trusted; empty when it can.
   virtual std::string tsc_trouble() const;
-  /// Where the injected library is; throws Error when it is missing.
+  /// Path of the injected library; throws Error when it is missing.
   virtual std::filesystem::path inject_library() const;
 
  private:

@@ -24,7 +24,8 @@ namespace {
 using wire::ActivityKind;
 
 constexpr ActivityKind kCollected[] = {
-    // What describes others first: CUPTI reports what exists already when a kind is enabled.
+    // Devices, contexts and streams first, because other records refer to them: when a kind is
+    // enabled, CUPTI reports the objects that exist already.
     ActivityKind::kDevice,     ActivityKind::kContext,  ActivityKind::kStream,
     ActivityKind::kRuntime,    ActivityKind::kKernel,   ActivityKind::kMemcpy,
     ActivityKind::kMemcpyPeer, ActivityKind::kMemset,   ActivityKind::kSynchronization,
@@ -35,7 +36,8 @@ constexpr bool is_essential(ActivityKind kind) {
   return kind == ActivityKind::kKernel || kind == ActivityKind::kRuntime;
 }
 
-/// What comes with each launch. The rest describes what there is, and is told again when its kind is enabled again.
+/// Kinds that record work, for each launch. The other kinds describe objects (and overheads); CUPTI reports the
+/// objects again when their kind is enabled again.
 constexpr bool is_work(ActivityKind kind) {
   return kind != ActivityKind::kDevice && kind != ActivityKind::kContext &&
          kind != ActivityKind::kStream && kind != ActivityKind::kOverhead;
@@ -44,7 +46,7 @@ constexpr bool is_work(ActivityKind kind) {
 constexpr std::uint32_t kCallbacks = 2048;
 constexpr std::uint32_t kNames = 4096;  // a power of two
 
-/// What has been told to the recorder. Under the lock.
+/// The names that the recorder knows already. Guarded by g_told_lock.
 struct Told {
   struct Name {
     std::uint64_t address;
@@ -61,7 +63,7 @@ struct Told {
 constinit Cupti* g_cupti = nullptr;
 constinit pid_t g_pid = 0;
 constinit FutexLock g_told_lock{};
-/// Over what CUPTI is asked to record; taken before g_told_lock.
+/// Guards the choice of what CUPTI records; taken before g_told_lock.
 constinit FutexLock g_kinds_lock{};
 constinit bool g_collecting = false;
 constinit bool g_paused = false;
@@ -71,7 +73,7 @@ ActivitySlots slots() {
   return ActivitySlots(g_process.segment);
 }
 
-/// Where the record keeps the address of a name, 0: nowhere.
+/// Offset of the address of the name in a record of this kind; 0: the record has no name.
 std::size_t name_offset(ActivityKind kind) {
   if (kind == ActivityKind::kKernel) return offsetof(wire::activity::Kernel, name);
   if (kind == ActivityKind::kDevice) return offsetof(wire::activity::Device, name);
@@ -79,7 +81,7 @@ std::size_t name_offset(ActivityKind kind) {
   return 0;
 }
 
-/// The entry of an address, made if need be; null when the table is full.
+/// The entry of an address, which is made if there is none; null when the table is full.
 Told::Name* entry_of(std::uint64_t address) {
   for (std::uint64_t i = address * 0x9e3779b97f4a7c15u >> 40;; ++i) {
     Told::Name& name = g_told.names[i & (kNames - 1)];
@@ -92,8 +94,8 @@ Told::Name* entry_of(std::uint64_t address) {
   }
 }
 
-/// Makes the text known under the address that the record holds. An address that holds another text
-/// than it did (the module was unloaded) gets a number into its upper bits, in the record too.
+/// Defines the text at the address that the record holds. When the address holds another text than
+/// before (the module was unloaded), a number is put into its upper bits, also in the record.
 void tell_name(std::uint8_t* record, std::size_t offset) {
   std::uint64_t address;
   std::memcpy(&address, record + offset, sizeof address);
@@ -131,7 +133,7 @@ void measure_strides(Cupti& cupti) {
   }
 }
 
-/// Tells all that the records refer to. The number of records.
+/// Defines all names that the records of a buffer refer to. Returns the number of records.
 std::uint64_t describe(std::uint8_t* buffer, std::size_t valid_bytes) {
   Locked locked(g_told_lock);
   ++g_told.buffers;
@@ -148,7 +150,8 @@ std::uint64_t describe(std::uint8_t* buffer, std::size_t valid_bytes) {
   return count;
 }
 
-/// Adds to the time that the program spends with us, for the trace's report about itself.
+/// Adds the duration of a scope to the time that the program spends in this library, which the
+/// trace reports.
 class Spending {
  public:
   ~Spending() {
@@ -165,8 +168,8 @@ class Spending {
   std::uint64_t begin_ = monotonic_ns();
 };
 
-/// Some versions of CUPTI do not survive being refused memory, so without a free slot it gets other
-/// memory, whose records are counted and dropped.
+/// Some versions of CUPTI crash when they are refused memory. So when no slot is free, CUPTI gets
+/// other memory, whose records are counted and dropped.
 void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes) {
   int saved = errno;
   Spending spending;
@@ -181,10 +184,11 @@ void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes) {
   if (!buffer) return;
   int saved = errno;
   Spending spending;
-  // The child of a fork inherits CUPTI's threads' memory but not the threads; it must not be heard.
+  // A forked child inherits the memory of CUPTI's threads but not the threads: its buffers are
+  // ignored.
   std::uint64_t count = 0;
   if (::getpid() == g_pid) {
-    // Not from a signal handler that interrupted us: this thread may hold the locks.
+    // Not in a signal handler that interrupted this library: this thread may hold the locks.
     Entry entry;
     if (entry) count = describe(buffer, valid_bytes);
     if (std::size_t dropped = g_cupti->take_dropped())
@@ -197,8 +201,8 @@ void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes) {
   errno = saved;
 }
 
-/// The recorder takes no more: CUPTI costs the program nothing from here on, and its own profiler may
-/// have it.
+/// Called when the recorder takes no more. From here on CUPTI costs the program nothing, and a
+/// profiler of the program may use it.
 void stop_activity() {
   Locked locked(g_kinds_lock);
   g_collecting = false;
@@ -231,9 +235,10 @@ bool is_closed() {
   return segment && segment.header().closed.load(std::memory_order_relaxed) != 0;
 }
 
-/// CUPTI hands over a buffer when it is full, which in a quiet program is never.
+/// Flushes regularly: CUPTI hands over a buffer only when it is full, and in a program with little
+/// CUDA work a buffer never fills.
 void* flush_now_and_then(void*) {
-  // Soon at first, so that the names of a program's kernels are known should it die early.
+  // Short pauses at first, so that the names of the kernels are known if the program dies early.
   for (long pause_ms = 50; !is_closed(); pause_ms = pause_ms < 500 ? pause_ms * 2 : 1000) {
     timespec pause{pause_ms / 1000, pause_ms % 1000 * 1'000'000};
     ::nanosleep(&pause, nullptr);
@@ -247,7 +252,7 @@ void start_flushing() {
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
-  // No signal of the program may be delivered to a thread that it does not know.
+  // All signals are blocked, so that none of the program's is delivered to this thread.
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
   if (::pthread_create(&thread, nullptr, flush_now_and_then, nullptr) == 0) {
@@ -257,13 +262,13 @@ void start_flushing() {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// After enabling the kind, which resets the choice.
+/// Chooses the API calls to record. Call it after enabling the kind, which resets the choice.
 void choose_calls(Cupti& cupti) {
   for (const ApiFunction& call : kLeftOutRuntimeCalls) cupti.enable_call(false, call.cbid, false);
   for (const ApiFunction& call : kRecordedDriverCalls) cupti.enable_call(true, call.cbid, true);
 }
 
-/// Whether the recorder asks for it; a word of the variable.
+/// Whether the recorder asks for this word in wire::kCudaMoreVariable.
 bool is_asked(const char* word) {
   const char* words = std::getenv(wire::kCudaMoreVariable);
   const std::size_t length = std::strlen(word);
@@ -306,7 +311,7 @@ int start_activity(Cupti& cupti) {
     cupti.enable(ActivityKind::kMemoryPool);
   }
   if (is_asked(wire::kEnvironmentWord)) cupti.enable(ActivityKind::kEnvironment);
-  // Then the nodes of a graph are not reported, which costs the program less.
+  // With kGraphTrace the nodes of a graph are not reported, which costs the program less.
   const char* graphs = std::getenv(wire::kCudaGraphVariable);
   if (graphs && std::strcmp(graphs, "graph") == 0) cupti.enable(ActivityKind::kGraphTrace);
   choose_calls(cupti);

@@ -5,23 +5,26 @@
 
 namespace headway::inject {
 
-/// Collects what CUDA devices and the CUDA API do: CUPTI writes into slots of the segment, and each
-/// full one is published with the names its records refer to. Process-wide, once; `cupti` must be
-/// subscribed. 0, or CUPTI's error of the first thing that was refused: then nothing is collected.
+/// Starts collecting what CUDA devices and the CUDA API do: CUPTI writes into slots of the segment,
+/// and each full slot is published with the names that its records refer to. Call it once per
+/// process, when `cupti` is subscribed. Returns 0, or the error of the first request that CUPTI
+/// refused; then nothing is collected.
 int start_activity(Cupti& cupti);
 
-/// Publishes what is complete; with `incomplete`, at the end of the process, all there is.
+/// Publishes the buffers whose records are complete; with `incomplete`, which is for the end of the
+/// process, all buffers.
 void flush_activity(bool incomplete);
 
-/// Kernels, copies and calls are not recorded until it is called with false; what was launched before may miss its end. False,
-/// with nothing changed, where the recorder has not asked for pauses, nothing is collected, or it is so already.
+/// true: stops recording kernels, copies and calls; false: records them again. Work launched just before a pause may be
+/// lost. Returns false, and changes nothing, when the recorder has not asked for pauses, when nothing is collected, or when
+/// the state is already the requested one.
 bool pause_activity(bool pause);
 
-/// How far apart records of a kind are for this CUPTI, told by a buffer that holds the kind at every
-/// place where one could begin; 0: it knows no such kind.
+/// Bytes from one record of `kind` to the next in this version of CUPTI; 0 when it does not know the
+/// kind. Measured on a buffer that holds the kind at every place where a record could begin.
 std::uint16_t activity_stride(Cupti& cupti, std::uint32_t kind);
 
-/// CUPTI's number of a stream of the program; false when it cannot tell.
+/// Finds CUPTI's number of a stream of the program; false when CUPTI cannot tell it.
 bool activity_stream_number(void* stream, std::uint32_t& number);
 
 }  // namespace headway::inject

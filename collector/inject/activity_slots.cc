@@ -16,7 +16,7 @@ std::byte* ActivitySlots::take() const {
     if (!area().slots[i].state.compare_exchange_strong(expected, wire::SlotState::kHeld,
                                                        std::memory_order_acquire))
       continue;
-    // The lowest free one is mostly one that was used before: then this finds its pages there.
+    // The lowest free slot has mostly been used before, so its pages exist already.
     if (populate(segment_, memory(i), slot_bytes())) return memory(i);
     area().slots[i].state.store(wire::SlotState::kFree, std::memory_order_release);
     return nullptr;

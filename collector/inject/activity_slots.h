@@ -21,7 +21,7 @@ class ActivitySlots {
   std::size_t slot_bytes() const { return segment_.layout->activity.bytes; }
   /// A cleared slot, now held; null when all are in use or the system has no memory for it.
   std::byte* take() const;
-  /// Gives what was taken to the recorder; false when `buffer` is not a slot.
+  /// Gives a slot from take() to the recorder; false when `buffer` is not a slot.
   bool publish(const void* buffer, std::size_t valid_bytes) const;
 
  private:

@@ -39,8 +39,9 @@ inline constexpr ApiFunction kLeftOutRuntimeCalls[] = {
     {462, "cudaStreamGetCaptureInfo_ptsz_v12030"},
 };
 
-/// Calls of the driver API that are recorded: what Triton, CUTLASS and JAX call directly. All of
-/// them would double every call of the runtime API, which is made of them.
+/// Calls of the driver API that are recorded: those that Triton, CUTLASS and JAX make directly.
+/// Recording every driver call would record each runtime call twice, because the runtime calls the
+/// driver.
 inline constexpr ApiFunction kRecordedDriverCalls[] = {
     {307, "cuLaunchKernel"},
     {442, "cuLaunchKernel_ptsz"},

@@ -11,7 +11,8 @@ namespace headway::inject {
 /// or why nothing is. Once per process; never fails the program.
 void start_cuda(Cupti& cupti);
 
-/// Subscribes and collects; the sentence for the trace, which begins with "on" or "off".
+/// Subscribes and starts collecting. `text` gets the sentence for the trace, which begins with "on"
+/// or "off".
 void collect_cuda(Cupti& cupti, char* text, std::size_t capacity);
 
 }  // namespace headway::inject

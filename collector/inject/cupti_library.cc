@@ -14,7 +14,7 @@
 namespace headway::inject {
 namespace {
 
-/// Where a call of the library goes, or what it gives when the library lacks it.
+/// A function of the library; calling it gives a fixed result when the library lacks it.
 template <class Result, class... Arguments>
 struct Function {
   Result (*call)(Arguments...) = nullptr;
@@ -58,8 +58,8 @@ class CuptiLibrary final : public Cupti {
  public:
   const char* open() override {
     if (handle_) return nullptr;
-    // One that is loaded already first: PyTorch's wheels bring their own, and a second copy in the
-    // process would be a second owner.
+    // A copy that is loaded already comes first: PyTorch's wheels bring their own, and a second
+    // copy in the process would be a second owner of CUPTI.
     static constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
     for (int flags : {RTLD_NOW | RTLD_NOLOAD, RTLD_NOW}) {
       for (const char* name : kNames) {
@@ -124,7 +124,7 @@ class CuptiLibrary final : public Cupti {
   }
   int watch_profiler_calls(ProfilerCall on_call) override {
     g_on_profiler_call = on_call;
-    // A program that calls the driver's does not call the runtime's.
+    // A program that calls the driver's function does not call the runtime's.
     for (CUpti_CallbackId id :
          {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop})
       cuptiEnableCallback_(1u, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
@@ -199,7 +199,7 @@ class CuptiLibrary final : public Cupti {
 
 constinit CuptiLibrary g_library{};
 
-// The layouts and numbers that are declared without CUPTI's headers are CUPTI's.
+// Checks that the layouts and numbers declared in wire/activity.h are those of CUPTI's headers.
 namespace layout = wire::activity;
 #define HEADWAY_SAME(ours, field, theirs, member) \
   static_assert(offsetof(layout::ours, field) == offsetof(theirs, member))

@@ -13,7 +13,7 @@ class DefinitionIndex {
  public:
   struct Entry {
     std::uint64_t hash;    ///< of the content, by hash_of()
-    std::uint64_t id;      ///< that records refer to it by
+    std::uint64_t id;      ///< by which records refer to the definition
     std::uint32_t offset;  ///< in the log
     std::uint32_t bytes;   ///< 0: free
   };
@@ -28,7 +28,7 @@ class DefinitionIndex {
       if (entry.hash == hash && same(entry)) return &entry;
     }
   }
-  /// False when there is no memory.
+  /// False when there is no memory for it.
   bool add(const Entry& entry);
 
  private:

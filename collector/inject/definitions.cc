@@ -22,12 +22,12 @@ using wire::DefinitionWriter;
 constexpr std::uint32_t kPopulateStep = 64 * wire::kKiB;
 constexpr std::size_t kMaxPath = 4096;  ///< the system's own limit
 
-/// All under the process lock.
+/// Guarded by the process lock.
 struct Log {
   DefinitionIndex index;
   std::uint64_t end;        ///< bytes of complete entries
   std::uint64_t populated;  ///< bytes with memory behind them
-  std::uint32_t domains;    ///< made so far; domain 0 is the default one and is not in the log
+  std::uint32_t domains;    ///< number so far; domain 0 is the default one and is not in the log
   std::uint32_t strings;
   std::uint32_t schemas;
 };
@@ -75,8 +75,8 @@ std::uint64_t next_id(DefinitionType type) {
   }
 }
 
-/// Appends an entry unless the same is there already; its id, which is `id` when that is not 0,
-/// else that of the same entry, else a new one.
+/// Appends an entry unless the log has an equal one. Returns its id: `id` when that is not 0, else
+/// the id of the equal entry, else a new one.
 template <class WriteBody>
 std::uint64_t define_locked(const Segment& segment, DefinitionType type, std::uint16_t domain,
                             std::uint64_t id, WriteBody write_body) {
@@ -91,7 +91,7 @@ std::uint64_t define_locked(const Segment& segment, DefinitionType type, std::ui
   std::memcpy(at, &header, sizeof header);
   DefinitionWriter body(at + sizeof header, bytes - sizeof header);
   write_body(body);
-  // A text that another thread changes while we read it twice.
+  // Another thread has changed the text between the two reads.
   if (body.size() != counter.size()) return 0;
   std::uint64_t hash = hash_of(at, bytes);
   auto same = [&](const DefinitionIndex::Entry& entry) {
@@ -117,9 +117,9 @@ std::uint64_t define_locked(const Segment& segment, DefinitionType type, std::ui
   return id;
 }
 
-/// Keeps a text outside the log; its id, 0 when there is no room there either.
+/// Keeps a text outside the log. Returns its id; 0 when there is no room there either.
 std::uint32_t keep_locked(Text text) {
-  constexpr std::uint32_t kMaxKept = wire::kMaxText + 4;  // a longer one shows as cut
+  constexpr std::uint32_t kMaxKept = wire::kMaxText + 4;  // over kMaxText: events are marked as cut
   std::size_t length = 0;
   if (text.wide) {
     bool cut = false;

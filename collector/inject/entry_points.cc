@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What NVTX and the CUDA driver look up by name. Called once for every library of the program that
-// embeds NVTX, so all of them are idempotent; always 1, because 0 makes NVTX unload this library
-// under the feet of threads that run in it.
+// The functions that NVTX and the CUDA driver look up by name. NVTX calls its functions once for
+// every library of the program that embeds NVTX, so all are idempotent. They always return 1: 0 makes
+// NVTX unload this library while threads may run in it.
 #include <cerrno>
 
 #include "collector/inject/activity.h"
@@ -11,7 +11,7 @@
 #define HEADWAY_EXPORT extern "C" __attribute__((visibility("default")))
 
 HEADWAY_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
-  // Off: the tables stay empty, and NVTX costs the program what it costs without a tool.
+  // When recording is off, the tables stay empty, and NVTX costs what it costs without a tool.
   if (headway::inject::start_recording()) headway::inject::install_handlers(get_export_table);
   return 1;
 }
@@ -30,8 +30,8 @@ HEADWAY_EXPORT int InitializeInjection() {
   return 1;
 }
 
-/// For hooks that know where a step begins: device work of some steps stays unrecorded, which tells what recording costs
-/// (activity.h). 1 when that changed anything.
+/// For hooks that know where a step begins: they leave the device work of some steps unrecorded to measure what
+/// recording costs (pause_activity() in activity.h). Returns 1 when the state changed.
 HEADWAY_EXPORT int headway_pause_cuda(int pause) {
   int saved = errno;
   const bool changed = headway::inject::pause_activity(pause != 0);

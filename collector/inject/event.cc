@@ -16,7 +16,7 @@ std::int64_t monotonic_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Calls `each(header, data)` for every blob as far as the limit goes.
+/// Calls `each(header, data)` for every blob within the limits; the last one may be cut.
 template <class Each>
 void for_each_blob(const Event& event, bool& cut, Each each) {
   std::uint32_t left = wire::kMaxBlobs;
@@ -38,7 +38,7 @@ void for_each_blob(const Event& event, bool& cut, Each each) {
 std::uint32_t blob_bytes(const nvtxPayloadData_t& blob, std::uint32_t limit, bool& cut) {
   std::size_t bytes = blob.payload ? blob.size : 0;
   if (bytes == SIZE_MAX) {
-    // "Find out yourself": possible for plain texts only.
+    // The program leaves the size open: only the size of plain texts can be found.
     bool text = blob.schemaId == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING ||
                 blob.schemaId == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
     if (text) {
@@ -65,7 +65,8 @@ std::uint32_t measure_blobs(const Event& event, bool& cut) {
 
 void put_blobs(RingWriter& ring, std::uint32_t offset, const Event& event) {
   bool cut = false;
-  // A text payload that another thread makes longer between the two passes must not run over.
+  // Another thread may make a text payload longer between the two passes: stay in the measured
+  // room.
   std::uint32_t end = offset + static_cast<std::uint32_t>(event.payload);
   for_each_blob(event, cut, [&](wire::BlobHeader header, const void* data) {
     if (end - offset < sizeof header) return;

@@ -23,7 +23,7 @@ struct Event {
   std::uint32_t color = 0;  ///< ARGB, with `has_color`
   bool has_color = false;
   wire::PayloadKind payload_kind = wire::PayloadKind::kNone;
-  std::uint64_t payload = 0;                 ///< for kBlobs: their size, set by `measure`
+  std::uint64_t payload = 0;                 ///< for kBlobs: size of all blobs, set by `measure`
   const nvtxPayloadData_t* blobs = nullptr;  ///< extended payloads, with kBlobs
   std::uint32_t blob_count = 0;
 };
@@ -31,20 +31,23 @@ struct Event {
 /// How much room an event takes.
 struct Shape {
   std::uint32_t text_bytes = 0;   ///< of the inline text; 0 with a handle
-  std::uint32_t extra_bytes = 0;  ///< all behind the record
+  std::uint32_t extra_bytes = 0;  ///< everything behind the record, padded
   std::uint8_t flags = 0;         ///< wire::RecordFlag
-  /// Of the ring, the record itself included.
+  /// Units in the ring, the record itself included.
   std::uint32_t units() const { return 1 + wire::units_for(extra_bytes); }
 };
 
-/// Bytes of one extended payload that can be taken; `cut` when not all of it.
+/// Bytes of one extended payload that are recorded, at most `limit`; `cut` is set when that is not
+/// all of it.
 std::uint32_t blob_bytes(const nvtxPayloadData_t& blob, std::uint32_t limit, bool& cut);
 /// Size of all blobs with their headers, padded, within kMaxBlobs.
 std::uint32_t measure_blobs(const Event& event, bool& cut);
-/// Copies the payloads behind the record: never more than was measured, should the program change them meanwhile.
+/// Copies the payloads behind the record; never more bytes than were measured, even when the program changes them
+/// meanwhile.
 void put_blobs(RingWriter& ring, std::uint32_t offset, const Event& event);
 
-/// One payload of known size, as nearly all events with payloads have: without the loops (15 ns).
+/// True for one payload of known size, which nearly all events with payloads have: that case needs
+/// no loop, which saves 15 ns.
 inline bool is_single_blob(const Event& event) {
   return event.blob_count == 1 && event.blobs->payload &&
          event.blobs->size <= wire::kMaxBlobs - sizeof(wire::BlobHeader);
@@ -52,8 +55,8 @@ inline bool is_single_blob(const Event& event) {
 /// Converts to UTF-8 on the way; `bytes` is what measure() found.
 void put_wide(RingWriter& ring, std::uint32_t offset, const wchar_t* text, std::uint32_t bytes);
 
-// Both inlined wherever they are used: a Shape that is handed over in memory is written in pieces and
-// read whole, for which a processor waits until the pieces have arrived (13 of 47 ns a pair).
+// measure() and write() are always inlined: a Shape passed in memory would be written in parts and
+// read as a whole, and the processor would stall on that load (13 of 47 ns a push/pop pair).
 [[gnu::always_inline]] inline Shape measure(wire::RecordType type, Event& event) {
   Shape shape;
   bool cut = false;
@@ -98,8 +101,8 @@ void put_wide(RingWriter& ring, std::uint32_t offset, const wchar_t* text, std::
   return shape;
 }
 
-/// Puts and commits the event, for which there is room. `value` is the range id of types that have
-/// one.
+/// Puts and commits the event; the caller has checked that there is room. `value` is the range id for
+/// types that have one, else 0.
 [[gnu::always_inline]] inline void write(ThreadState& thread, wire::RecordType type,
                                          std::uint16_t domain, const Event& event,
                                          const Shape& shape, std::uint64_t value) {
@@ -123,7 +126,7 @@ void put_wide(RingWriter& ring, std::uint32_t offset, const wchar_t* text, std::
   if (event.payload_kind == wire::PayloadKind::kBlobs) {
     offset += wire::padded(shape.text_bytes);
     if (is_single_blob(event)) [[likely]] {
-      // Not more than was measured, should the program change it meanwhile.
+      // Not more than was measured, even when the program changes the payload meanwhile.
       std::uint64_t measured = event.payload - sizeof(wire::BlobHeader);
       auto bytes =
           static_cast<std::uint32_t>(event.blobs->size < measured ? event.blobs->size : measured);
@@ -133,17 +136,17 @@ void put_wide(RingWriter& ring, std::uint32_t offset, const wchar_t* text, std::
       put_blobs(ring, offset, event);
     }
   }
-  // Last: the range begins when our work is done, so that it does not measure us.
+  // The stamp is read last, so that the range does not contain the time spent here.
   ring.put(now(thread.clock), words);
   ring.commit(shape.units());
 }
 
-/// Room for a push of so many units, and for its pop and those of all others in the ring.
+/// Whether there is room for a push of `units`, its own pop, and the pops of all open pushes.
 inline bool has_room_to_push(ThreadState& thread, std::uint32_t units) {
   return thread.ring.has_room(units + std::uint64_t{thread.open} + 1 + wire::kEndReserve);
 }
 
-/// Puts the pop of the innermost range of the domain, which there is; its level.
+/// Puts the pop of the innermost range of the domain, which must exist. Returns that range's level.
 inline int put_pop(ThreadState& thread, std::uint16_t domain, DomainStack& stack,
                    std::uint64_t time) {
   thread.ring.put(time, {RecordWords::make_head(wire::RecordType::kPop, 0, 0, domain), 0, 0});
@@ -152,14 +155,15 @@ inline int put_pop(ThreadState& thread, std::uint16_t domain, DomainStack& stack
   return static_cast<int>(--stack.depth);
 }
 
-/// Pushes the event; the level of the new range. Room is kept for its pop.
+/// Pushes the event and keeps room for its pop. Returns the level of the new range.
 int push(ThreadState& thread, std::uint16_t domain, Event& event);
-/// Pops the innermost range of the domain, with the payload when there is room for it; the level of
-/// the range that ended. `time` was read first: the range ends when we are called.
+/// Pops the innermost range of the domain, with the payload when there is room for it. Returns the
+/// level of the range that ended. `time` is the first thing that the caller reads: the range ends
+/// when the program calls this library.
 int pop(ThreadState& thread, std::uint16_t domain, Event& event);
 
-/// Cost in ps of one push or pop on this thread, on this machine, now: a few hundred pairs into the
-/// free part of the ring, unseen by the recorder (~20 us).
+/// Measures the cost of one push or pop on this thread, in ps: writes a few hundred pairs into the
+/// free part of the ring, without publishing them to the recorder. Takes about 20 us.
 std::uint32_t measure_event_cost_ps(const ThreadState& thread);
 
 }  // namespace headway::inject

@@ -5,9 +5,10 @@
 
 namespace headway::inject {
 
-/// NVTX handles are opaque pointers that a program keeps for ever, also after "destroying" them, in
-/// static variables and across fork. Ours are numbers with a mark, at addresses no memory can have:
-/// never dereferenced, valid as long as the process, and a foreign one is recognised.
+/// NVTX handles are opaque pointers that a program may keep for ever: after "destroying" them, in
+/// static variables, and across fork. Ours are an id and a mark, values that are no valid address.
+/// They are never dereferenced, are valid as long as the process, and differ from handles of
+/// another tool.
 enum class HandleKind : std::uint64_t {
   kDomain = 0x4857'444f'0000'0000,    // "HWDO"
   kString = 0x4857'5354'0000'0000,    // "HWST"

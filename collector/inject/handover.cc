@@ -41,7 +41,8 @@ bool connect_to(int fd, const char* path, std::int64_t deadline) {
   std::memcpy(address.sun_path, path, length);
   for (;;) {
     if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return true;
-    // A full queue of connections answers EAGAIN at once; a process per rank may start together.
+    // A full queue of connections gives EAGAIN at once: the processes of many ranks may start
+    // together.
     if ((errno != EAGAIN && errno != EINTR) || now_ms() >= deadline) return false;
     timespec pause{0, 1'000'000};
     ::nanosleep(&pause, nullptr);

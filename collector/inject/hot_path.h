@@ -5,20 +5,20 @@
 #include "collector/inject/handles.h"
 #include "collector/inject/kept_texts.h"
 
-/// For the functions that programs call by the million: they have no arrays on the stack, and a guard
-/// would cost two of twenty nanoseconds.
+/// For functions that programs call millions of times: they have no arrays on the stack, and a stack
+/// guard would cost two of twenty nanoseconds.
 #if defined(__has_attribute) && __has_attribute(no_stack_protector)
 #define HEADWAY_HOT __attribute__((no_stack_protector))
 #else
 #define HEADWAY_HOT
 #endif
 
-/// Push and pop in the forms that nearly all of them have, inlined into the functions in NVTX's
-/// tables: no struct in memory, no call, one test per thing that may be otherwise. Whatever is
-/// otherwise goes the general way (event.h), which gives the same records.
+/// Push and pop in their most frequent forms, inlined into the functions in NVTX's tables: no struct
+/// in memory, no call, one test per special case. All special cases take the general path (event.h),
+/// which writes the same records.
 namespace headway::inject {
 
-/// Largest payload that is copied in line.
+/// Bytes of the largest payload that is copied inline.
 inline constexpr std::uint64_t kShortBlob = 240;
 
 [[gnu::cold, gnu::noinline]] inline int push_any_text(ThreadState& thread, const char* text) {
@@ -33,7 +33,7 @@ inline constexpr std::uint64_t kShortBlob = 240;
   if (text && may_read_unit(text) && stack.skipped == 0) [[likely]] {
     TextUnit unit = read_unit(text);
     std::uint32_t length = short_length(unit);
-    // An empty text takes no unit behind the record: it goes the general way.
+    // An empty text takes no unit behind the record: it takes the general path.
     if (length - 1 < kShortText - 1 && has_room_to_push(thread, 2)) [[likely]] {
       RingWriter& ring = thread.ring;
       put_unit(ring.second_unit(), unit);
@@ -47,8 +47,8 @@ inline constexpr std::uint64_t kShortBlob = 240;
   return push_any_text(thread, text);
 }
 
-/// nvtxDomainRangePushEx with a registered text, a colour or not, and no payload or a short one that
-/// is extended. False: the general way has to be taken.
+/// nvtxDomainRangePushEx with a registered text, with or without a colour, and with no payload or one
+/// short extended payload. False: the caller must take the general path.
 [[gnu::always_inline]] inline bool push_registered(ThreadState& thread, std::uint32_t domain,
                                                    const nvtxEventAttributes_t* attributes,
                                                    int& level) {
@@ -83,7 +83,7 @@ inline constexpr std::uint64_t kShortBlob = 240;
   if (!has_room_to_push(thread, units) || !ring.is_contiguous(units)) [[unlikely]]
     return false;
   if (blob) {
-    // The size is read once more after it was measured only by a program that changes it meanwhile.
+    // The size is read a second time: the program may have changed it since.
     auto bytes = static_cast<std::uint32_t>(payload - sizeof(wire::BlobHeader));
     auto size = static_cast<std::uint32_t>(blob->size);
     if (size > bytes || size < 16) return false;

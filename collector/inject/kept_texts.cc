@@ -11,7 +11,7 @@
 namespace headway::inject {
 namespace {
 
-/// A program under RLIMIT_AS needs what it has for itself.
+/// A program under RLIMIT_AS needs its address space for itself.
 bool address_space_is_free() {
   rlimit limit{};
   return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;

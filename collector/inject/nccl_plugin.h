@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// NCCL's profiler interface, version 5 (NCCL 2.28 and later): its binary interface, as far as it is
-/// used. NCCL looks up `ncclProfiler_v5` in the library that NCCL_PROFILER_PLUGIN names.
+/// The part of NCCL's profiler interface, version 5 (NCCL 2.28 and later), that Headway uses: its
+/// binary interface. NCCL looks up `ncclProfiler_v5` in the library that NCCL_PROFILER_PLUGIN names.
 namespace headway::inject::nccl {
 
 inline constexpr int kSuccess = 0;  ///< ncclResult_t
@@ -14,23 +14,23 @@ inline constexpr int kSuccess = 0;  ///< ncclResult_t
 inline constexpr std::uint64_t kCollective = 1u << 1;
 inline constexpr std::uint64_t kPointToPoint = 1u << 2;
 
-/// What NCCL tells at the start of a collective. Texts are NCCL's, valid during the call only.
+/// What NCCL passes at the start of a collective. Texts are NCCL's, valid during the call only.
 struct Collective {
   std::uint64_t sequence;  ///< counts the communicator's collectives
   const char* function;    ///< "AllReduce"
   const void* send_buffer;
   void* receive_buffer;
   std::size_t count;      ///< elements that one rank sends
-  int root;               ///< rank; of collectives that have one
+  int root;               ///< rank, for collectives that have a root
   const char* dtype;      ///< "ncclFloat32"
-  std::uint8_t channels;  ///< that NCCL chose
+  std::uint8_t channels;  ///< number that NCCL chose
   std::uint8_t warps;     ///< per channel
   const char* algorithm;  ///< "RING"
   const char* protocol;   ///< "SIMPLE"
   void* parent_group;
 };
 
-/// What NCCL tells at the start of a send or receive.
+/// What NCCL passes at the start of a send or receive.
 struct PointToPoint {
   const char* function;
   void* buffer;
@@ -42,8 +42,8 @@ struct PointToPoint {
 };
 
 struct EventDescription {
-  std::uint64_t type;  ///< kCollective, kPointToPoint, or one that was not asked for
-  void* parent;        ///< handle that `start` gave for the group; null
+  std::uint64_t type;  ///< kCollective, kPointToPoint, or a kind that `init` did not ask for
+  void* parent;        ///< handle that `start` gave for the group; here always null
   int rank;            ///< of this process
   union {
     Collective collective;

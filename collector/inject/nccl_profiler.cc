@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// NCCL's profiler plugin (headway record --nccl-profiler): what NVTX's ranges of NCCL do not say,
-// sequence numbers first, by which ranks are matched. One mark an operation; nothing of proxies,
-// steps or channels, which would be thousands.
+// NCCL's profiler plugin (headway record --nccl-profiler). It records what NCCL's NVTX ranges lack,
+// above all the sequence numbers by which the analyzer matches ranks. One mark per operation;
+// nothing of proxies, steps or channels, which would be thousands of records.
 #include "collector/inject/nccl_plugin.h"
 
 #include <atomic>
@@ -21,7 +21,8 @@ struct Communicator {
   std::int32_t ranks;
 };
 
-// More at once than any program has; those beyond are not recorded. Given back by finalize.
+// More communicators at once than any program has; further ones are not recorded. finalize frees
+// one.
 constexpr std::uint32_t kMaxCommunicators = 1024;
 constinit Communicator g_communicators[kMaxCommunicators] = {};
 constinit std::atomic<bool> g_taken[kMaxCommunicators] = {};
@@ -83,7 +84,7 @@ const Communicator* communicator_of(const void* context) {
   return at >= g_communicators && at < g_communicators + kMaxCommunicators ? at : nullptr;
 }
 
-/// No handle is given: NCCL then tells nothing more of the event.
+/// Gives no handle, so NCCL reports nothing more of the event.
 int on_start(void* context, void** handle, nccl::EventDescription* description) {
   *handle = nullptr;
   const Communicator* communicator = communicator_of(context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NVTX's counters extension: samples of what the program counts itself.
+// NVTX's counters extension: samples of the program's own counters.
 #include <bit>
 
 #include "collector/inject/definitions.h"
@@ -14,7 +14,7 @@ std::uint64_t on_counter_register(nvtxDomainHandle_t domain, const nvtxCounterAt
   return define_counter(domain_of(nullptr, domain), *counter);
 }
 
-/// One number.
+/// Records a sample that is one number.
 void put_number(nvtxDomainHandle_t domain, std::uint64_t counter, wire::PayloadKind kind,
                 std::uint64_t bits) {
   Entry entry;
@@ -29,7 +29,7 @@ void put_number(nvtxDomainHandle_t domain, std::uint64_t counter, wire::PayloadK
   thread->ring.commit(1);
 }
 
-/// One sample of a group, as its schema lays it out.
+/// Records one sample of a counter group, in the layout of its schema.
 void put_sample(ThreadState& thread, std::uint16_t domain, std::uint64_t counter,
                 const void* sample, std::size_t size, std::uint64_t time) {
   if (!sample || size == 0 || size > wire::kMaxText) return thread.count_dropped();
@@ -60,13 +60,13 @@ void on_sample(nvtxDomainHandle_t domain, std::uint64_t counter, const void* val
   put_sample(*thread, domain_of(thread, domain), counter, value, size, now(thread->clock));
 }
 
-/// Of the reasons only "it is zero" is a sample; the others say that there is none.
+/// Of the reasons only "it is zero" is a sample; the others say that there is no value.
 void on_sample_no_value(nvtxDomainHandle_t domain, std::uint64_t counter, std::uint8_t reason) {
   if (reason == NVTX_COUNTER_SAMPLE_ZERO) put_number(domain, counter, wire::PayloadKind::kInt64, 0);
 }
 
-/// A batch with one of our own stamps (nvtxTimestampGet) per sample. Others come from clocks that the
-/// trace knows nothing of, or lie inside of samples: they are counted as dropped.
+/// A batch whose samples each have a stamp of this library (nvtxTimestampGet). Samples whose stamps
+/// come from unknown clocks, or lie inside the samples, are counted as dropped.
 void on_batch(nvtxDomainHandle_t domain, const nvtxCounterBatch_t* batch) {
   Entry entry;
   ThreadState* thread = entry.thread();
@@ -79,7 +79,7 @@ void on_batch(nvtxDomainHandle_t domain, const nvtxCounterBatch_t* batch) {
   std::uint64_t latest = now(thread->clock);
   for (std::size_t i = 0; i < count; ++i) {
     auto time = static_cast<std::uint64_t>(batch->timestamps[i]);
-    // Within the last minutes: a stamp of another clock is not.
+    // Our stamps lie within the last minutes; a stamp of another clock does not.
     bool ours = time <= latest && latest - time < std::uint64_t{1} << 42;
     if (ours) {
       put_sample(*thread, index, batch->counterId,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What NVTX's extensions register: schemas and enumerations of payloads, counters, scopes.
+// Definitions that NVTX's extensions register: schemas and enumerations of payloads, counters,
+// scopes.
 #include <algorithm>
 #include <cstddef>
 
@@ -11,10 +12,11 @@ namespace {
 using wire::DefinitionType;
 using wire::DefinitionWriter;
 
-// What follows the header of semantics: as many as anybody links.
+// Longest list of semantics extensions that is followed: more than any program links.
 constexpr int kMaxSemantics = 16;
 
-/// The extension of that number in the list; null when there is none, or it is shorter than needed.
+/// The extension with this id in the list; null when there is none, or when it is shorter than
+/// `Semantics`.
 template <class Semantics>
 const Semantics* find_semantics(const nvtxSemanticsHeader_t* first, std::uint16_t id) {
   for (int i = 0; first && i < kMaxSemantics; ++i, first = first->next) {
@@ -29,7 +31,7 @@ const char* unit_of(const nvtxSemanticsHeader_t* semantics) {
   return counter ? counter->unit : nullptr;
 }
 
-/// A field of attributes whose mask says which are there.
+/// The value of a field, or `fallback` when the attributes' mask says that the field is not set.
 template <class T, class Attributes>
 T field_or(const Attributes& attributes, std::uint64_t field, T value, T fallback) {
   return attributes.fieldMask & field ? value : fallback;

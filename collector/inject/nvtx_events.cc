@@ -87,7 +87,7 @@ void on_end(nvtxRangeId_t id) {
 void on_domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) {
   on_end(id);
 }
-// The hot ones, without lambdas: one that is not inlined hands its captures over in memory.
+// The hot functions have no lambdas: a lambda that is not inlined passes its captures in memory.
 HEADWAY_HOT int on_domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   Entry entry;
   ThreadState* thread = entry.thread();
@@ -240,7 +240,8 @@ void end_range(ThreadState* thread, std::uint16_t domain, nvtxRangeId_t id, Even
     return;
   }
   Shape shape = measure(wire::RecordType::kEnd, event);
-  // Ends may use the reserve: a range whose end is lost would look as if it had never ended.
+  // An end may use the ring's reserve: a range whose end is lost would look as if it had never
+  // ended.
   if (thread->ring.has_room(shape.units() + std::uint64_t{thread->open})) {
     write(*thread, wire::RecordType::kEnd, domain, event, shape, id);
   } else {

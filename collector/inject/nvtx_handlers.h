@@ -9,11 +9,11 @@ namespace headway::inject {
 /// Puts our functions into the tables of one copy of NVTX (each library that embeds it has its
 /// own).
 void install_handlers(NvtxGetExportTableFunc_t get_export_table);
-/// Puts our functions into the slots of one NVTX extension, when it is one we know.
+/// Puts our functions into the slots of one NVTX extension; does nothing for an unknown extension.
 void install_extension(nvtxExtModuleInfo_t& module);
 
-/// Slots of the names (nvtx_names.cc, nvtx_resources.cc), of waits for locks (nvtx_sync.cc) and of
-/// the extensions (nvtx_payload.cc, nvtx_counters.cc).
+/// Fill the slots for names (nvtx_names.cc, nvtx_resources.cc), waits for locks (nvtx_sync.cc) and
+/// extensions (nvtx_payload.cc, nvtx_counters.cc).
 void fill_name_slots(NvtxFunctionTable core, unsigned core_size, NvtxFunctionTable core2,
                      unsigned core2_size);
 void fill_resource_slots(NvtxFunctionTable cuda, unsigned cuda_size, NvtxFunctionTable cudart,
@@ -37,8 +37,7 @@ void set_slot(NvtxFunctionTable table, unsigned size, unsigned index, Function* 
     *table[index] = reinterpret_cast<NvtxFunctionPointer>(function);
 }
 
-/// The index of a domain in records. A handle that is not ours counts and becomes the default
-/// domain.
+/// The index of a domain in records. A foreign handle is counted and becomes the default domain.
 inline std::uint16_t domain_of(ThreadState* thread, nvtxDomainHandle_t handle) {
   if (!handle) return 0;
   std::uint32_t index = id_of(HandleKind::kDomain, handle);
@@ -51,11 +50,12 @@ inline std::uint16_t domain_of(ThreadState* thread, nvtxDomainHandle_t handle) {
 Event event_from(ThreadState* thread, const nvtxEventAttributes_t* attributes);
 Event event_from(const nvtxPayloadData_t* blobs, std::size_t count);
 
-// By reference throughout: copying an Event right after filling it in costs 15 ns.
+// Events are passed by reference: copying an Event right after filling it in costs 15 ns.
 void mark(ThreadState& thread, std::uint16_t domain, Event& event);
-/// Begins a range that any thread may end. The id tells whether its record was dropped.
+/// Begins a range that any thread may end. The id says whether the range's record was dropped.
 nvtxRangeId_t start_range(ThreadState* thread, std::uint16_t domain, Event& event);
-/// Ends it, from any thread. May use the ring's reserve: a lost end would look as if the range had never ended.
+/// Ends the range, on any thread. May use the ring's reserve: a range whose end is lost would look as if it had
+/// never ended.
 void end_range(ThreadState* thread, std::uint16_t domain, nvtxRangeId_t id, Event& event);
 
 }  // namespace headway::inject

@@ -14,7 +14,7 @@ std::uint16_t index_of(nvtxDomainHandle_t domain) {
 nvtxDomainHandle_t create_domain(Text name) {
   Entry entry;
   std::uint32_t index = entry ? define_domain(name) : 0;
-  // Null is the default domain: it takes the events when there is no room for another domain.
+  // Null is the default domain, which takes the events when there is no room for another domain.
   return index ? make_handle<nvtxDomainHandle_t>(HandleKind::kDomain, index) : nullptr;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names that a program gives its CUDA devices and streams through NVTX. A stream is named by its
-// handle and recorded by CUPTI's number, which only the process itself can tell.
+// Names that a program gives its CUDA devices and streams through NVTX. The program names a stream
+// by its handle; records have CUPTI's number, which only the process itself can find.
 #include "collector/inject/activity.h"
 #include "collector/inject/definitions.h"
 #include "collector/inject/nvtx_handlers.h"
@@ -36,7 +36,7 @@ void on_stream_w(void* stream, const wchar_t* name) {
 
 }  // namespace
 
-// Contexts and events have no place in a trace.
+// Names of contexts and events are not recorded: a trace has no place for them.
 void fill_resource_slots(NvtxFunctionTable cuda, unsigned cuda_size, NvtxFunctionTable cudart,
                          unsigned cudart_size) {
   set_slot(cuda, cuda_size, NVTX_CBID_CUDA_NameCuDeviceA, on_device_a);

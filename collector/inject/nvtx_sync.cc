@@ -10,12 +10,12 @@
 namespace headway::inject {
 namespace {
 
-/// Of waits; made when the first object is.
+/// The domain of the wait ranges; made with the first synchronization object.
 std::uint16_t wait_domain() {
   return static_cast<std::uint16_t>(define_domain({"NVTX sync", nullptr}));
 }
 
-/// The handle carries domain and text: both are needed at each wait.
+/// The handle holds domain and text, because each wait needs both.
 constexpr unsigned kDomainBits = 12;
 static_assert(kMaxDomains == 1u << kDomainBits);
 

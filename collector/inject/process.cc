@@ -24,8 +24,8 @@
 namespace headway::inject {
 namespace {
 
-// Where the state lives until set_up_process() has made the real page, and for good when the kernel
-// has no MADV_WIPEONFORK (before 4.14): then only pthread_atfork notices forks.
+// Holds the state until set_up_process() has made the real page. It stays in use when the kernel
+// has no MADV_WIPEONFORK (before 4.14); then only pthread_atfork notices forks.
 constinit ForkPage g_static_page{};
 
 enum class SetUp : std::uint32_t { kPending, kDone, kNotRecorded };
@@ -35,8 +35,9 @@ constinit char g_session[sizeof(sockaddr_un::sun_path)] = {};
 
 constinit thread_local bool t_locked_for_fork __attribute__((tls_model("initial-exec"))) = false;
 
-/// Holds the lock across fork(), so that the child does not inherit half a definition. Not when the
-/// fork comes from a signal handler that interrupted us: this thread may hold the lock.
+/// Holds the lock across fork(), so that the child does not inherit half a definition. Not when
+/// fork() is called in a signal handler that interrupted this library: this thread may hold the
+/// lock.
 void before_fork() {
   t_locked_for_fork = t_entry.busy == 0;
   if (t_locked_for_fork) g_process.page->lock.lock();
@@ -47,7 +48,7 @@ void after_fork_in_parent() {
 }
 
 void after_fork_in_child() {
-  // What MADV_WIPEONFORK has done already where there is one.
+  // Does what MADV_WIPEONFORK has done already where the kernel has it.
   g_process.page->generation.store(0, std::memory_order_relaxed);
   g_process.page->mode.store(Mode::kFresh, std::memory_order_relaxed);
   new (&g_process.page->lock) FutexLock;
@@ -83,7 +84,7 @@ bool connect_to_recorder() {
   int error = 0;
   Segment segment = create_segment(fd, problem, error);
   Segment inherited = g_process.segment;
-  // The child of a fork: what its parent registered stays valid in it.
+  // In a forked child, what its parent registered stays valid.
   if (segment && !copy_definitions(inherited, segment)) {
     destroy_segment(segment);
     ::close(fd);
@@ -97,7 +98,8 @@ bool connect_to_recorder() {
   bool accepted = hand_over(g_session, hello, fd, welcome);
   if (fd >= 0) ::close(fd);
   if (!accepted || !segment) {
-    // What was inherited stays mapped: a child of this process may still be recorded and need it.
+    // The inherited segment stays mapped: a child of this process may still be recorded and need
+    // it.
     destroy_segment(segment);
     return false;
   }
@@ -150,7 +152,7 @@ bool connect_locked() {
 void stop_recording() {
   ForkPage& page = *g_process.page;
   page.mode.store(Mode::kOff, std::memory_order_relaxed);
-  // Threads that have a ring then ask for one, and find the mode.
+  // Threads that have a ring then ask for a new one, and find that recording is off.
   page.generation.store(0, std::memory_order_relaxed);
 }
 

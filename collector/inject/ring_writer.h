@@ -28,9 +28,9 @@ static_assert(offsetof(wire::Record, type) == 8 && offsetof(wire::Record, flags)
               offsetof(wire::Record, category) == 14 && offsetof(wire::Record, text) == 16 &&
               offsetof(wire::Record, color) == 20 && offsetof(wire::Record, value) == 24);
 
-/// The producer's end of a ring: one thread at a time. What is put is invisible to the recorder
-/// until `commit`, so a process that dies in between leaves no half record. Does not wait: the
-/// caller asks `has_room` first.
+/// The producer's end of a ring, for one thread at a time. The recorder does not see a record before
+/// `commit`, so a process that dies in between leaves no half record. Never waits: the caller asks
+/// `has_room` first.
 class RingWriter {
  public:
   RingWriter() = default;
@@ -42,15 +42,15 @@ class RingWriter {
         tail_(control.tail.load(std::memory_order_acquire)),
         control_(&control) {}
 
-  /// Reads the recorder's progress again only where the last known one leaves no room.
+  /// Reads the recorder's progress again only when the last known value leaves no room.
   bool has_room(std::uint64_t units) {
     if (head_ + units - tail_ <= units_) return true;
     tail_ = control_->tail.load(std::memory_order_acquire);
     return head_ + units - tail_ <= units_;
   }
 
-  /// Puts the record word by word: copied from one that is filled in field by field, it would wait
-  /// for the small stores to be merged (20 ns a pair).
+  /// Stores the record as whole words. Copying a record that was filled in field by field would stall
+  /// on the small stores (20 ns a push/pop pair).
   void put(std::uint64_t time, const RecordWords& words) {
     auto* at = reinterpret_cast<std::uint64_t*>(data_ + (head_ * wire::kUnit & mask_));
     at[0] = time;
@@ -58,7 +58,7 @@ class RingWriter {
     at[2] = words.text_and_color;
     at[3] = words.value;
   }
-  /// Copies to `offset` bytes behind the record, around the end of the ring where needed.
+  /// Copies `bytes` to `offset` bytes behind the record; wraps at the end of the ring.
   void put_extra(std::uint32_t offset, const void* source, std::uint32_t bytes) {
     std::uint64_t at = ((head_ + 1) * wire::kUnit + offset) & mask_;
     std::uint64_t to_end = mask_ + 1 - at;
@@ -69,13 +69,13 @@ class RingWriter {
       std::memcpy(data_, static_cast<const std::byte*>(source) + to_end, bytes - to_end);
     }
   }
-  /// Two words behind the record; `offset` is a multiple of 8.
+  /// Stores two words behind the record; `offset` is a multiple of 8.
   void put_words(std::uint32_t offset, std::uint64_t first, std::uint64_t second) {
     std::uint64_t at = (head_ + 1) * wire::kUnit + offset;
     *reinterpret_cast<std::uint64_t*>(data_ + (at & mask_)) = first;
     *reinterpret_cast<std::uint64_t*>(data_ + ((at + 8) & mask_)) = second;
   }
-  /// Whether a record of so many units lies in one piece, not around the end of the ring.
+  /// Whether a record of this many units does not wrap at the end of the ring.
   bool is_contiguous(std::uint32_t units) const {
     return (head_ * wire::kUnit & mask_) + std::uint64_t{units} * wire::kUnit <= mask_ + 1;
   }
@@ -85,15 +85,15 @@ class RingWriter {
   void commit(std::uint32_t units) {
     head_ += units;
     control_->head.store(head_, std::memory_order_release);
-    // The recorder has read what comes next: its lines are fetched back before they are written to.
-    // As many as were filled, of two units each.
+    // The recorder has read the memory ahead, so its cache lines (two units each) are fetched for
+    // writing before they are needed: as many lines as this commit has filled.
     const std::uint64_t ahead = head_ * wire::kUnit + kAhead;
     fetch_for_writing(data_ + (ahead & mask_));
     if (units > 2) fetch_for_writing(data_ + ((ahead - 64) & mask_));
   }
 
   wire::RingControl& control() const { return *control_; }
-  /// From here on publishes to `control` instead; for trying out.
+  /// Publishes to `control` from here on; for measuring the cost of events.
   void redirect(wire::RingControl& control) {
     control.head.store(head_, std::memory_order_relaxed);
     control.tail.store(head_, std::memory_order_relaxed);
@@ -115,7 +115,7 @@ class RingWriter {
   std::uint64_t mask_ = 0;  ///< bytes of the ring less one
   std::uint64_t units_ = 0;
   std::uint64_t head_ = 0;  ///< units written since the beginning
-  std::uint64_t tail_ = 0;  ///< as last seen; the recorder may have come further
+  std::uint64_t tail_ = 0;  ///< as last read; the recorder may be further
   wire::RingControl* control_ = nullptr;
 };
 

@@ -13,7 +13,7 @@
 
 #include "collector/inject/handover.h"
 
-// Newer than Debian 12's or the oldest supported C library's headers.
+// Constants that the headers of Debian 12 or of the oldest supported C library lack.
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
@@ -38,7 +38,8 @@ std::uint64_t address_space_budget() {
   if (got <= 0 || std::sscanf(text, "%llu", &pages) != 1) return 0;
   std::uint64_t used = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   std::uint64_t left = used < limit.rlim_cur ? limit.rlim_cur - used : 0;
-  // A sixty-fourth of what is left, or the smallest layout (3 MiB) where that is a small part too.
+  // A sixty-fourth of what is left, or the smallest layout (3 MiB) when at least ten times that is
+  // left.
   constexpr std::uint64_t kSmallest = wire::segment_bytes(wire::kLayouts.back());
   return left >= 10 * kSmallest ? std::max(left / 64, kSmallest) : 0;
 }
@@ -91,8 +92,8 @@ Segment create_segment(int& fd, wire::Problem& problem, int& error) {
     }
     Segment segment{static_cast<std::byte*>(base), &layout, false};
     segment.populates = can_populate(segment.base);
-    // Without it all memory has to be taken while the descriptor is known to be ours, which is too
-    // much for the large layout (128 MiB in every process).
+    // Without MADV_POPULATE_WRITE all memory must be taken now, while the descriptor is known to be
+    // ours. That is too much for the large layout (128 MiB in every process).
     bool usable =
         segment.populates || (i > 0 && ::posix_fallocate(fd, 0, static_cast<off_t>(bytes)) == 0);
     if (usable && populate(segment, segment.base, wire::definitions_offset(layout)) &&

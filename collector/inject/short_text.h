@@ -9,9 +9,9 @@
 #include <emmintrin.h>
 #endif
 
-/// Names of ranges are mostly shorter than a unit: for those, length and copy without calls into
-/// the C library (8 of 47 ns a pair). As strlen does, this reads beyond the end of the text, never
-/// into another page.
+/// Names of ranges are mostly shorter than a unit. These functions find the length and copy such a
+/// text without calling the C library (saves 8 of 47 ns a push/pop pair). Like strlen, they read
+/// beyond the end of the text, but never into another page.
 namespace headway::inject {
 
 inline constexpr std::uint32_t kShortText = wire::kUnit;
@@ -21,7 +21,7 @@ inline bool may_read_unit(const char* text) {
   return (reinterpret_cast<std::uintptr_t>(text) & 4095) <= 4096 - kShortText;
 }
 
-/// The first kShortText bytes at a text, read once: what is measured is what is copied.
+/// The first kShortText bytes at a text, read only once: the copied bytes are the measured ones.
 struct TextUnit {
   __m128i low;
   __m128i high;
@@ -40,7 +40,7 @@ inline std::uint32_t short_length(const TextUnit& text) {
   return ends ? static_cast<std::uint32_t>(__builtin_ctz(ends)) : kShortText;
 }
 
-/// To a whole unit of a ring.
+/// Writes to a whole unit of a ring.
 inline void put_unit(std::byte* to, const TextUnit& text) {
   auto* target = reinterpret_cast<__m128i*>(to);
   _mm_store_si128(target, text.low);
@@ -60,8 +60,8 @@ inline std::uint32_t short_length(const TextUnit&) {
 inline void put_unit(std::byte*, const TextUnit&) {}
 #endif
 
-/// Copies 16 bytes or more, up to a few units, without a call into the C library (5 ns). The ends
-/// may be written twice.
+/// Copies 16 bytes or more, up to a few units, without a call into the C library (saves 5 ns). Some
+/// bytes at the end may be written twice.
 inline void copy_short(std::byte* to, const void* source, std::uint32_t bytes) {
   const auto* from = static_cast<const std::byte*>(source);
   std::uint32_t at = 0;

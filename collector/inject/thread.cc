@@ -19,13 +19,14 @@ constinit AtThreadEnd g_at_thread_end = nullptr;
 
 namespace {
 
-// One state per ring. In .bss: pages that no thread uses are never made.
+// One state per ring. In .bss: pages that no thread uses take no memory.
 constinit ThreadState g_threads[wire::kMaxRings] = {};
 constinit bool g_populated[wire::kMaxRings] = {};
 constinit pthread_key_t g_exit_key = 0;
 
 constexpr std::size_t kFarBytes = (kMaxDomains - kNearDomains) * sizeof(DomainStack);
-// A thread that finds no ring asks again after this many events: rings come free when threads end.
+// A thread that finds no ring asks again after this many events: rings become free when threads
+// end.
 constexpr std::uint32_t kRetryAfter = 1024;
 
 /// Runs when a thread ends; also a second time, when another destructor of the program records an
@@ -55,7 +56,7 @@ bool take_ring(std::uint32_t slot) {
   g_populated[slot] = true;
   ThreadState& state = g_threads[slot];
   state.ring = RingWriter(data, place.units, segment.control(slot));
-  // A ring left full by its last thread has no room for anything but ends.
+  // A ring that its last thread left full has room for ends only.
   return state.ring.has_room(1 + 2 * std::uint64_t{wire::kEndReserve});
 }
 
@@ -81,7 +82,7 @@ void begin(ThreadState& state) {
     g_process.segment.header().event_cost_ps = measure_event_cost_ps(state);
     g_process.event_cost_known = true;
   }
-  // A system call of 170 ns, which is why the records do not carry the id.
+  // This system call takes 170 ns, so only this record carries the thread id.
   auto tid = static_cast<std::uint64_t>(::syscall(SYS_gettid));
   state.ring.put(now(state.clock),
                  {RecordWords::make_head(wire::RecordType::kThreadBegin), 0, tid});

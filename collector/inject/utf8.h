@@ -6,8 +6,8 @@
 
 namespace headway::inject {
 
-/// UTF-8 of one wide character (UTF-32 on Linux) in `out`; its length. What is no character becomes
-/// U+FFFD.
+/// Writes the UTF-8 form of one wide character (UTF-32 on Linux) to `out` and returns its length.
+/// An invalid character becomes U+FFFD.
 inline std::uint32_t encode_utf8(wchar_t wide, char out[4]) {
   std::uint32_t c =
       static_cast<std::uint32_t>(wide);  // NOLINT(bugprone-signed-char-misuse): 32 bits
@@ -35,8 +35,8 @@ inline std::uint32_t encode_utf8(wchar_t wide, char out[4]) {
   return 4;
 }
 
-/// Bytes of the UTF-8 form of a zero-terminated wide text, whole characters within `limit`; `cut`
-/// says that there is more.
+/// Bytes of the UTF-8 form of a zero-terminated wide text: whole characters, at most `limit` bytes.
+/// `cut` says whether the text is longer.
 inline std::uint32_t utf8_length(const wchar_t* text, std::uint32_t limit, bool& cut) {
   std::uint32_t bytes = 0;
   char scratch[4];

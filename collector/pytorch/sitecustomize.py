@@ -12,7 +12,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class _AfterImport:
-    """Finds modules as without it, and calls back when one of `callbacks` has been imported."""
+    """Leaves the finding of modules unchanged, and calls back when a module in `callbacks` has been imported."""
 
     def __init__(self, callbacks):
         self.callbacks = callbacks
@@ -32,7 +32,7 @@ class _AfterImport:
 
 
 class _Loader:
-    """Stands in for a loader until the module is executed; the module never sees it.
+    """Replaces a loader until the module is executed; the module never sees it.
 
     Many programs only ask for the spec first, to learn whether torch is installed.
     """
@@ -43,7 +43,7 @@ class _Loader:
         self.waiting = waiting
 
     def __getattr__(self, name):
-        if name == "loader":  # a copy that is being made has none yet
+        if name == "loader":  # an object that is being copied does not have it yet
             raise AttributeError(name)
         return getattr(self.loader, name)
 
@@ -67,7 +67,7 @@ def _attach(part):
             import headway_pytorch
 
             headway_pytorch.attach(part, module)
-        except Exception:  # the program runs on without us; the recorder says that nothing came
+        except Exception:  # the program runs on without the hooks; the recorder reports that they sent nothing
             pass
 
     return callback
@@ -83,7 +83,7 @@ def _run_the_one_behind():
     spec.loader.exec_module(module)
 
 
-# The first ones train, the next ones write checkpoints, the last ones decode images, maybe for a data set.
+# Modules that train, modules that write checkpoints, and modules that decode images, maybe for a data set.
 PARTS = ("torch", "torch.utils.data", "torch.distributed.checkpoint", "safetensors.torch")
 PARTS += ("PIL.ImageFile", "cv2", "torchvision.io.image")
 # Frameworks other than PyTorch.

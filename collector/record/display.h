@@ -8,23 +8,23 @@
 
 namespace headway::record {
 
-/// What the user sees on stderr while a recording runs. The recorded program's own output goes to
-/// the same terminal, so a line that is drawn over and over is only shown when its standard output
-/// goes elsewhere.
+/// What the user sees on stderr while a recording runs. The recorded program may write to the same
+/// terminal, so the progress line, which is drawn again and again, is shown only when standard
+/// output goes elsewhere.
 class Display {
  public:
-  /// `live`: somebody else shows how the run goes.
+  /// `live`: another program shows the progress.
   Display(bool quiet, bool live, std::string file);
 
-  /// The command runs: names the file.
+  /// To be called when the command runs: names the file.
   void started();
-  /// Draws the line anew, once a second at most.
+  /// Draws the progress line again, at most once a second.
   void update(const Progress& progress);
-  /// The run is over, the file not yet whole.
+  /// To be called when the run is over and the file is not complete yet.
   void finishing();
-  /// Removes what is drawn, prints the lines.
+  /// Removes the progress line and prints `text`.
   void finished(const std::string& text);
-  /// A remark before or between; also without a terminal.
+  /// Prints a remark at any time; also without a terminal.
   void note(const std::string& line);
 
  private:

@@ -13,7 +13,7 @@ using std::chrono::microseconds;
 
 constexpr microseconds kBusy{2'000};
 constexpr microseconds kIdle{20'000};
-// With a ring this full, a burst would overflow it before the next round.
+// When a ring is this full, a burst could overflow it before a normal round.
 constexpr double kHurry = 0.25;
 constexpr microseconds kHurried{200};
 constexpr std::size_t kRoundLimit = 16u << 20;
@@ -47,7 +47,7 @@ std::size_t Drain::round(bool last) {
   std::vector<Work> work;
   fullest_ = 0;
   for (const auto& segment : segments_) {
-    // Before the snapshot: what was written before the end is then in it.
+    // Read before the snapshot, so that the snapshot has all that was written before the end.
     const bool ended = segment->ended.load();
     bool intact = segment->reader->snapshot();
     work.push_back({segment.get(), last || ended, ended, intact});

@@ -32,7 +32,8 @@ std::optional<int> by_descriptor(int pidfd) {
   return info.exit_code;
 }
 
-/// The last field, of a process whose parent has not asked yet.
+/// From the last field of /proc/<pid>/stat, for a process whose parent has not called waitpid()
+/// yet.
 std::optional<int> by_proc(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text;
@@ -53,7 +54,8 @@ std::optional<int> by_proc(pid_t pid) {
 std::optional<int> exit_status_of(int pidfd, pid_t pid) {
   if (const std::optional<int> status = by_descriptor(pidfd)) return status;
   if (const std::optional<int> status = by_proc(pid)) return status;
-  // The descriptor tells once the parent has asked, which may have been between the two.
+  // The parent may have called waitpid() between the two attempts: then the descriptor has the
+  // status.
   return by_descriptor(pidfd);
 }
 

@@ -7,8 +7,9 @@
 
 namespace headway::record {
 
-/// How a process ended that is the child of another one, as waitpid() tells its parent. Asked right after its pidfd became
-/// readable: /proc tells until the parent has asked, and from Linux 6.15 on the descriptor from then on. None where neither does.
+/// The status of an ended process that is the child of another process, as waitpid() gives it to the parent. Call it right
+/// after the pidfd became readable: /proc has the status until the parent has called waitpid(); from Linux 6.15 on the
+/// descriptor has it afterwards. Nullopt when neither has it.
 std::optional<int> exit_status_of(int pidfd, pid_t pid);
 
 }  // namespace headway::record

@@ -40,7 +40,7 @@ std::vector<std::filesystem::path> search_path() {
   }
 }
 
-/// " Did you mean './train'?" for a program of this folder that the shell's path does not have.
+/// " Did you mean './train'?" for a program in this folder that is not in PATH.
 std::string hint_for(const std::string& command) {
   if (command.ends_with(".py") && is_file(command))
     return fmt::format(" Did you mean 'python3 {}'?", command);
@@ -73,7 +73,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
                                             : system_error_text(code));
 }
 
-/// As execvp does for a script without #! line.
+/// The command line that execvp uses for a script without a #! line.
 std::vector<std::string> as_script(const std::filesystem::path& program,
                                    const std::vector<std::string>& command) {
   std::vector<std::string> words = {"/bin/sh", program.string()};
@@ -163,7 +163,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
 
 pid_t launch(const std::filesystem::path& program, const std::vector<std::string>& command,
              const std::vector<std::string>& environment, const SignalState& signals) {
-  // Everything the child needs is made before: it may only call what is safe after fork.
+  // Everything that the child needs is made before: it may only call functions that are safe after
+  // fork.
   std::vector<char*> arguments = pointers_to(command);
   std::vector<char*> variables = pointers_to(environment);
   std::vector<std::string> script_command = as_script(program, command);

@@ -31,10 +31,10 @@
 namespace headway::record {
 namespace {
 
-/// The trace file that was asked for, or the first free name: several recordings may begin in one
-/// folder at the same moment (one per rank), so a name is free only when its file could be made.
-/// Until `keep` says that the command runs it may all have been for nothing: then the new file goes,
-/// and the one that --force would have replaced is back.
+/// Creates the trace file with the requested name or the first free one. Several recordings may
+/// begin in one folder at the same moment (one per rank), so a name is free only when its file could
+/// be created. If `keep` is not called (the command could not be started), the destructor removes
+/// the new file and restores the one that --force would have replaced.
 class NewTrace {
  public:
   explicit NewTrace(const RecordOptions& options) {
@@ -49,7 +49,7 @@ class NewTrace {
         sink_ = std::make_unique<TraceSink>(i == 1 ? "run.sqlite" : fmt::format("run-{}.sqlite", i),
                                             false);
       } catch (const Error& error) {
-        if (error.code() != ExitCode::kUsage) throw;  // taken
+        if (error.code() != ExitCode::kUsage) throw;  // kUsage: the name is taken
       }
     }
   }
@@ -69,16 +69,16 @@ class NewTrace {
   TraceSink& sink() { return *sink_; }
 
  private:
-  std::optional<trace::SetAside> old_;  ///< goes back after the new file has gone
+  std::optional<trace::SetAside> old_;  ///< restored after the new file has been removed
   std::unique_ptr<TraceSink> sink_;
   bool kept_ = false;
 };
 
-/// What PyTorch programs get: `folder` empty for nothing.
+/// The hooks that Python programs get; `folder` is empty for none.
 struct PytorchHook {
   std::filesystem::path folder;
   std::string level;
-  bool asked = false;  ///< by name: what is missing is then worth a word
+  bool asked = false;  ///< the user asked for them: then say what is missing
 };
 
 PytorchHook choose_pytorch_hook(const RecordOptions& options) {
@@ -115,15 +115,15 @@ DurationNs own_cpu_time() {
   return {ns(usage.ru_utime) + ns(usage.ru_stime)};
 }
 
-/// A file that got the number of a standard stream which the user has closed would receive what is
-/// meant for the stream. The recorded program finds it closed, as it would without us.
+/// Fills the numbers of standard streams that the user has closed: a file of the recorder with such
+/// a number would receive what is meant for the stream. The recorded program still finds it closed.
 void fill_closed_standard_streams() {
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR | O_CLOEXEC);  // takes the lowest
   }
 }
 
-/// Many processes mean many descriptors.
+/// Raises the soft limit to the hard one: the recorder needs several descriptors per process.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -131,8 +131,8 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Runs `body` in a thread; what goes wrong is the recorder's own trouble, told at the end, never
-/// the program's. No thread when the system refuses one.
+/// Runs `body` in a thread and stores an error in `trouble`, which is reported at the end and does
+/// not affect the program. Returns no thread when the system refuses one.
 template <class Body>
 std::thread guarded_thread(std::string& trouble, Body body) {
   try {
@@ -153,8 +153,8 @@ void join(std::thread& thread) {
   if (thread.joinable()) thread.join();
 }
 
-/// One rank of several, each with a recorder of its own, that is not to be recorded: becomes the
-/// command. Returns when this rank is to be recorded.
+/// When each rank has its own recorder and this rank is not to be recorded, replaces this process by
+/// the command. Returns when this rank is to be recorded.
 void run_if_left_out(const RecordOptions& options, const ScopeOptions& scope,
                      const std::filesystem::path& program) {
   std::optional<int> rank = launched_rank([](const std::string& name) {
@@ -196,7 +196,7 @@ class Recording {
     supervisor_.emplace(primary, options, std::move(wanted), signals_, socket_, drain_, queue_,
                         [this] { display_.update(progress_); });
     if (std::optional<ProcessDescription> process = describe_process(primary)) {
-      // It may have ended before it could be asked; it was started with our environment.
+      // The command may have ended before its environment could be read; it had the recorder's.
       if (!process->launched.rank) process->launched = launched_self();
       queue_.send(ProcessSeen{primary, process->parent_pid,
                               boottime_to_monotonic(process->start_boottime_ns),
@@ -207,7 +207,7 @@ class Recording {
       try {
         assembler_.run(queue_);
       } catch (...) {
-        queue_.abandon();  // else the drain would wait for room in it, for ever
+        queue_.abandon();  // else the drain would wait for room in the queue for ever
         throw;
       }
     });
@@ -229,7 +229,8 @@ class Recording {
     return outcome;
   }
 
-  /// After `run` ended because nothing more was wanted, until the command has ended.
+  /// To be called when `run` ended because nothing more was wanted; returns when the command has
+  /// ended.
   Outcome outlive(int signal) {
     queue_.abandon();
     return supervisor_->outlive(signal);
@@ -288,7 +289,8 @@ RecordResult record(const RecordOptions& options) {
   describe_run(sink, options, origin, clock);
   sink.commit();
 
-  // Where this process cannot ask the GPUs (in a container, without libnvidia-ml), the program can.
+  // Without libnvidia-ml (in a container) this process cannot sample the GPUs, but CUPTI in the
+  // program can.
   CudaOptions cuda = options.cuda;
   cuda.environment = options.counter_hz > 0 && cuda.on && !Nvml::is_installed();
   RecordedEnvironment environment(library, socket.path(), options.nvtx, cuda, options.io);
@@ -301,7 +303,7 @@ RecordResult record(const RecordOptions& options) {
   created.keep();
   display.started();
   if (options.on_begun) options.on_begun(output);
-  raise_descriptor_limit();  // not before: the program keeps the limit it has
+  raise_descriptor_limit();  // after the launch: the program keeps its own limit
 
   Recording recording(options, scope, origin, clock, arriving_signals, sink, socket, display);
   Summary summary;
@@ -310,7 +312,7 @@ RecordResult record(const RecordOptions& options) {
   assembler.finish();
   summary.command = options.command.front();
   summary.file = output;
-  // Not when everything is written: a slow disk makes no longer run.
+  // The run's own end, not the end of writing: a slow disk does not make the run longer.
   const TimeNs now{summary.outcome.ended_monotonic_ns - origin.monotonic_ns};
   summary.duration = recording.scope().end().value_or(now) - TimeNs{0};
   summary.scope = recording.scope().text(now);

@@ -17,10 +17,10 @@ namespace {
 constexpr const char* kNvtx = "NVTX_INJECTION64_PATH";
 constexpr const char* kCuda = "CUDA_INJECTION64_PATH";
 constexpr const char* kPreload = "LD_PRELOAD";
-/// What separates the libraries in LD_PRELOAD: it knows no quotes.
+/// The separators of libraries in LD_PRELOAD, which has no quotes.
 constexpr std::string_view kSeparators = " :\t\n";
 
-/// Another tool's library in `variable`; empty when there is none, or it is ours.
+/// The library of another tool in `variable`; empty when there is none, or when it is ours.
 std::string other_tool(const char* variable, const std::filesystem::path& ours) {
   const char* value = std::getenv(variable);
   if (!value || !*value) return "";
@@ -41,7 +41,7 @@ RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
       notes_.push_back(fmt::format("{} was set to {}: Headway replaces it for this run", kNvtx,
                                    escape_terminal(other)));
   }
-  // Two tools cannot share CUPTI, and the other one was asked for first.
+  // Two tools cannot share CUPTI, and the user has set up the other one.
   if (std::string other = other_tool(kCuda, library); cuda.on && !other.empty()) {
     notes_.push_back(fmt::format("{} is set to {}: it stays active, and CUDA is not recorded",
                                  kCuda, escape_terminal(other)));
@@ -62,7 +62,8 @@ RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
 
 void RecordedEnvironment::add_pytorch(const std::filesystem::path& folder,
                                       const std::string& level) {
-  // First, so that it is found before a sitecustomize of the user, which it then runs.
+  // The folder comes first, so that our sitecustomize is found before the user's, which ours then
+  // runs.
   std::string path = folder.string();
   if (const char* old = std::getenv("PYTHONPATH"); old && *old) path += fmt::format(":{}", old);
   std::erase_if(variables_, [](const std::string& entry) {
@@ -105,7 +106,7 @@ void RecordedEnvironment::add_preload(const std::filesystem::path& library,
     }
     path = link_;
   }
-  // Behind the user's own, which see the calls first and pass them on to us.
+  // After the user's own libraries: they see the calls first and pass them on to ours.
   const char* before = std::getenv(kPreload);
   bool any = before && *before;
   changes.push_back(

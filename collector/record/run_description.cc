@@ -40,7 +40,7 @@ std::string clock_name(wire::Clock clock) {
   return clock == wire::Clock::kTsc ? "tsc" : "realtime";
 }
 
-/// The names that Nsight Systems gives these.
+/// Writes the capture parameters under Nsight Systems' names.
 void write_capture_parameters(TraceSink& sink, const RecordOptions& options,
                               const std::vector<std::string>& command, const std::string& folder) {
   auto add = [&](std::string_view name, std::string_view value) {
@@ -58,7 +58,7 @@ void write_capture_parameters(TraceSink& sink, const RecordOptions& options,
     add("PROCESS_0:ENVIRONMENT_VARIABLE", fmt::format("{}=\"{}\"", name, value));
 }
 
-/// Names of numbers that queries on Nsight Systems' exports join.
+/// Writes the names of enum values, which queries on Nsight Systems' exports join.
 template <class Table>
 void write_names(TraceSink& sink,
                  std::initializer_list<std::tuple<int, std::string_view, std::string_view>> names) {
@@ -124,7 +124,7 @@ void write_enumerations(TraceSink& sink) {
              {103, "TRACE_PROCESS_EVENT_CUDA_OVERHEAD", "CUDA overhead"}});
 }
 
-/// What launchers told, of the recorder itself at the start and of the first rank at the end.
+/// Writes what a launcher told: the recorder itself, at the start; the first rank, at the end.
 void describe_launch(TraceSink& sink, const Launched& launched) {
   auto number = [&](std::string_view key, std::optional<int> value) {
     if (value) sink.set_meta(key, std::to_string(*value));

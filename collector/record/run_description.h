@@ -8,10 +8,10 @@
 
 namespace headway::record {
 
-/// What is known before the command runs: HEADWAY_META, META_DATA_CAPTURE, session start.
+/// Writes what is known before the command runs: HEADWAY_META, META_DATA_CAPTURE, session start.
 void describe_run(TraceSink& sink, const RecordOptions& options, const ClockReading& origin,
                   wire::Clock clock);
-/// What is known when it has ended.
+/// Writes what is known when the command has ended.
 void describe_outcome(TraceSink& sink, const Summary& summary, const TraceAssembler& assembler);
 
 }  // namespace headway::record

@@ -28,7 +28,8 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-/// A private folder in `parent`, empty when it cannot be; `why_not` is added to.
+/// Makes a private folder in `parent`. Empty when that fails; then the reason is appended to
+/// `why_not`.
 std::filesystem::path make_folder(const std::filesystem::path& parent, std::string& why_not) {
   std::string pattern = (parent / "headway-XXXXXX").string();
   std::string problem;
@@ -43,7 +44,7 @@ std::filesystem::path make_folder(const std::filesystem::path& parent, std::stri
   return {};
 }
 
-/// Nobody listens on the socket any more: whoever made it was killed.
+/// True when no process listens on the socket: the recorder that made it was killed.
 bool is_deserted(const std::filesystem::path& socket) {
   const std::string path = socket.string();
   if (path.size() >= sizeof(sockaddr_un::sun_path)) return false;
@@ -54,8 +55,9 @@ bool is_deserted(const std::filesystem::path& socket) {
          errno == ECONNREFUSED;
 }
 
-/// Removes what recorders of this user left in `parent` when they were killed: folders of
-/// make_folder() with a socket on which nobody listens, or with none yet. Young ones may be about to.
+/// Removes the folders of make_folder() that killed recorders of this user left in `parent`: those
+/// with a socket on which no process listens, or without a socket. Young folders stay: their socket
+/// may be about to be made.
 void remove_leftovers(const std::filesystem::path& parent) {
   constexpr std::time_t kYoung = 60;
   constexpr std::string_view kPrefix = "headway-";
@@ -79,7 +81,7 @@ void remove_leftovers(const std::filesystem::path& parent) {
       for (const char* library : {"libheadway_inject.so", "libheadway_io.so"})
         std::filesystem::remove(entry->path() / library, ignored);
     }
-    ::rmdir(entry->path().c_str());  // not where something else is in it
+    ::rmdir(entry->path().c_str());  // fails if the folder has other files
   }
 }
 
@@ -97,7 +99,7 @@ std::int64_t now_ms() {
   return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
 }
 
-/// The first descriptor that came with the message; others are closed.
+/// The first descriptor that came with the message; all others are closed.
 FileDescriptor attached_descriptor(msghdr& message) {
   FileDescriptor result;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
@@ -156,7 +158,7 @@ void SessionSocket::accept_all(std::vector<Arrival>& arrivals) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN) starved_ms_ = 0;
       if (errno == EMFILE || errno == ENFILE) refuse_one(arrivals);
-      return;  // EAGAIN: all taken
+      return;  // EAGAIN: all are accepted
     }
     starved_ms_ = 0;
     int fd = connection.get();
@@ -166,8 +168,9 @@ void SessionSocket::accept_all(std::vector<Arrival>& arrivals) {
   }
 }
 
-/// No descriptor is left for a process that waits. One may come free at any moment, so it waits for a
-/// while, asleep: the socket stays readable. Then it is told, and counted.
+/// For when no descriptor is left for a process that waits. One may become free at any moment, so
+/// for kPatienceMs this only sleeps: the socket stays readable, and the caller comes back. After that
+/// it uses the spare descriptor to answer one process.
 void SessionSocket::refuse_one(std::vector<Arrival>& arrivals) {
   constexpr std::int64_t kPatienceMs = 200;
   if (starved_ms_ == 0) starved_ms_ = now_ms();
@@ -182,7 +185,7 @@ void SessionSocket::refuse_one(std::vector<Arrival>& arrivals) {
   if (came && read_hello(std::move(connection), arrivals)) {
     arrivals.back().no_descriptor = true;
     arrivals.back().memory.reset();
-    // Answered by the caller, who so closes the connection; until then there is no spare.
+    // The caller answers it and so closes the connection; until then there is no spare.
   } else {
     ++refused_;
   }
@@ -212,7 +215,7 @@ bool SessionSocket::read_hello(FileDescriptor connection, std::vector<Arrival>& 
 
 std::vector<Arrival> SessionSocket::receive() {
   std::vector<Arrival> arrivals;
-  // Not before the launch, which needs two for a moment.
+  // Made here, not before the launch, because the launch needs two descriptors for a moment.
   if (!spare_) spare_ = FileDescriptor(::fcntl(listener_.get(), F_DUPFD_CLOEXEC, 0));
   epoll_event events[64];
   int count = ::epoll_wait(poll_.get(), events, std::size(events), 0);

@@ -14,21 +14,21 @@
 
 namespace headway::record {
 
-/// A process that has introduced itself and waits for `welcome`.
+/// A process that has sent Hello and waits for `welcome`.
 struct Arrival {
-  pid_t pid = 0;  ///< as the kernel vouches for it (SO_PEERCRED), in this process's namespace
+  pid_t pid = 0;  ///< from the kernel (SO_PEERCRED), in this process's namespace
   wire::Hello hello;
-  FileDescriptor memory;       ///< none when hello.problem says why
-  bool no_descriptor = false;  ///< it sent memory, but this process may open no more files
+  FileDescriptor memory;       ///< empty when hello.problem says why
+  bool no_descriptor = false;  ///< memory was sent, but this process may open no more files
   FileDescriptor connection;
 };
 
-/// The socket through which recorded processes hand over their shared memory: in a fresh folder of
-/// mode 0700 with an unpredictable name in XDG_RUNTIME_DIR, TMPDIR or /tmp, whichever is writable
-/// and short enough for a socket address. Removed again on destruction. One thread.
+/// The socket through which recorded processes hand over their shared memory. It lies in a new
+/// folder of mode 0700 with an unpredictable name, in the first of XDG_RUNTIME_DIR, TMPDIR and /tmp
+/// that is writable and short enough for a socket address. The destructor removes it. One thread.
 class SessionSocket {
  public:
-  /// Throws Error(kInternal) that lists the places tried.
+  /// Throws Error(kInternal) that lists the places that were tried.
   SessionSocket();
   ~SessionSocket();
   SessionSocket(const SessionSocket&) = delete;
@@ -37,8 +37,8 @@ class SessionSocket {
   const std::string& path() const { return path_; }
   /// Readable when `receive` has something to do.
   int fd() const { return poll_.get(); }
-  /// Never blocks. Connections of other users, of other versions and with other content are closed
-  /// and counted.
+  /// Accepts and reads connections; never blocks. Connections of other users, of other versions and
+  /// with other content are closed and counted.
   std::vector<Arrival> receive();
   std::int64_t refused() const { return refused_; }
 
@@ -51,14 +51,14 @@ class SessionSocket {
   std::string path_;
   FileDescriptor listener_;
   FileDescriptor poll_;
-  FileDescriptor spare_;                   ///< given up to tell a process that there is none for it
-  std::int64_t starved_ms_ = 0;            ///< since when no descriptor is left; 0: there are some
-  std::map<int, FileDescriptor> pending_;  ///< connected, not introduced yet
+  FileDescriptor spare_;                   ///< freed to answer a process when no descriptor is left
+  std::int64_t starved_ms_ = 0;            ///< since when no descriptor is left; 0: some are left
+  std::map<int, FileDescriptor> pending_;  ///< connected, but no Hello yet
   std::int64_t refused_ = 0;
 };
 
-/// Answers an arrival and closes its connection. False when the process had given up waiting: it
-/// does not record then.
+/// Answers an arrival and closes its connection. False when the process has given up waiting; it
+/// then does not record.
 bool welcome(Arrival& arrival, bool accepted, wire::Clock clock);
 
 }  // namespace headway::record

@@ -18,7 +18,7 @@ namespace {
 using trace::Loss;
 using trace::Severity;
 
-/// A launcher's exit code does not say what happened to its ranks.
+/// Says which rank failed first: a launcher's exit code does not say what happened to its ranks.
 std::string rank_text(const Summary& s) {
   if (!s.failed_rank) return "";
   const FailedRank& first = *s.failed_rank;
@@ -49,7 +49,7 @@ std::string nothing_line(const Summary& s) {
   if (s.io_calls > 0)
     return fmt::format("{} on files; no NVTX range or mark", counted(s.io_calls, "call", "calls"));
   if (!s.nvtx) return "NVTX was off (--nvtx off): the trace holds only processes and counters";
-  if (!s.refusals.empty())  // which say why
+  if (!s.refusals.empty())  // the refusals say why
     return "no event was recorded. The trace holds only processes and counters";
   if (s.injected > 0)
     return "no event was recorded: the program loaded NVTX but ended before its first range. The "
@@ -72,7 +72,7 @@ std::string cost_line(const Summary& s) {
       format_percent(share), s.event_cost_ns, recorder);
 }
 
-/// "5.00 s", or "1.00 s of 5.00 s" where not all was kept.
+/// "5.00 s", or "1.00 s of 5.00 s" when only a part was kept.
 std::string recorded_time(const Summary& s) {
   const std::string whole = format_duration(s.duration);
   if (!s.kept || *s.kept >= s.duration) return whole;
@@ -81,11 +81,11 @@ std::string recorded_time(const Summary& s) {
 
 std::vector<std::string> loss_lines(const Summary& s) {
   std::vector<std::string> lines;
-  // Whoever is not recorded at all lost everything.
+  // A process that was not recorded at all is a loss, too.
   bool lost =
       !s.refusals.empty() || !s.without_session.empty() || !s.failure.empty() || !s.file_bytes;
   for (const auto& [loss, count] : s.losses) {
-    // Told in the line about processes.
+    // The line about processes says it.
     if (loss == Loss::kProcessNotInjected || count == 0) continue;
     const trace::LossDeclaration& declaration = trace::declaration_of(loss);
     lost |= declaration.severity != Severity::kInfo;
@@ -97,7 +97,7 @@ std::vector<std::string> loss_lines(const Summary& s) {
   return lines;
 }
 
-/// Whether those had anything to record nobody knows.
+/// A line about processes that could not record; whether they had anything to record is not known.
 std::string without_session_line(const Summary& s) {
   if (s.without_session.empty()) return "";
   constexpr std::size_t kShown = 3;
@@ -112,7 +112,7 @@ std::string without_session_line(const Summary& s) {
       names);
 }
 
-/// What became of --pytorch, where it is not as asked.
+/// Lines about --pytorch when the hooks did not work as requested.
 std::vector<std::string> pytorch_lines(const Summary& s) {
   std::vector<std::string> lines;
   if (!s.pytorch) return lines;
@@ -130,7 +130,7 @@ std::vector<std::string> pytorch_lines(const Summary& s) {
   return lines;
 }
 
-/// What kept the trace from being whole; empty when nothing did.
+/// Why the trace is not complete; empty when it is.
 std::string failure_line(const Summary& s) {
   std::string file = escape_terminal(s.file.string());
   if (!s.file_bytes)
@@ -157,7 +157,7 @@ std::string summary_text(const Summary& s) {
                                 escape_terminal(s.file.string()), format_bytes(*s.file_bytes)));
   if (!s.scope.empty()) lines.push_back("chosen: " + escape_terminal(s.scope));
   if (std::string line = nothing_line(s); !line.empty()) {
-    // With a choice, the line before says why.
+    // When the user chose a part of the run, the line before says why.
     if (s.scope.empty() || s.injected == 0) lines.push_back(line);
   } else {
     std::string of_tree = s.processes > s.injected ? fmt::format(" of {}", s.processes) : "";

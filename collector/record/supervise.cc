@@ -27,8 +27,8 @@ constexpr int kTickMs = 250;
 // One press of Ctrl-C, or one `timeout`, may arrive as several signals at once.
 constexpr std::int64_t kSecondRequestMs = 250;
 
-/// Without those that were ignored when the recorder was started (nohup, a job in the background of
-/// a script): they mean nothing to the command either.
+/// The signals that Supervisor handles, without those that were ignored when the recorder was
+/// started (nohup, a background job of a script): the command ignores these, too.
 sigset_t handled_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -89,7 +89,7 @@ int Outcome::exit_status() const {
 FileDescriptor prepare_to_supervise() {
   sigset_t set = handled_signals();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  // The summary may go to a pipe that nobody reads any more, the trace may reach `ulimit -f`.
+  // The summary may go to a pipe without a reader, and the trace may reach `ulimit -f`.
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -145,7 +145,7 @@ void Supervisor::poll_until_finished() {
     std::int64_t now = monotonic_ns();
     if (now >= next_tick) {
       next_tick = now + kTickMs * 1'000'000;
-      reap();  // should a SIGCHLD have been merged with another
+      reap();  // two SIGCHLD may have been merged into one
       if (!closed_) on_tick_();
     }
   }
@@ -165,7 +165,7 @@ bool Supervisor::finished() {
     for (std::size_t i = 0; i < rest.size() && i < 4; ++i)
       list += fmt::format("{}{}", i ? ", " : "", rest[i]);
     if (rest.size() > 4) list += ", …";
-    // Those that end with their parent are reaped within milliseconds; they are not worth a word.
+    // Children that end with their parent are reaped within milliseconds: no message for them.
     if (asked_to_end_ms_ == 0 && !rest.empty() && monotonic_ns() - ended_ns_ > 500'000'000) {
       tell(
           fmt::format("headway: {} has ended; waiting for its child processes (pid {}). Press "
@@ -216,7 +216,7 @@ void Supervisor::admit(Arrival& arrival) {
     queue_.send(ProcessRefused{arrival.pid, std::move(reason)});
     return;
   }
-  end_images_of(arrival.pid);  // it has called exec
+  end_images_of(arrival.pid);  // the process has called exec
   auto segment = std::make_shared<LiveSegment>();
   segment->id = next_segment_++;
   segment->reader = std::move(reader);
@@ -280,7 +280,7 @@ void Supervisor::handle_signals() {
 }
 
 void Supervisor::handle_signal(int number, bool from_terminal, pid_t sender) {
-  // A program that signals its whole process group means itself, not the recorder.
+  // A program that signals its whole process group does not mean the recorder.
   if (!from_terminal && sender != 0 && sender != ::getpid() && descends_from(sender, ::getpid())) {
     return;
   }
@@ -291,7 +291,7 @@ void Supervisor::handle_signal(int number, bool from_terminal, pid_t sender) {
   std::int64_t now_ms = monotonic_ns() / 1'000'000;
   bool second = asked_to_end_ms_ != 0 && now_ms - asked_to_end_ms_ >= kSecondRequestMs;
   if (asked_to_end_ms_ == 0) asked_to_end_ms_ = now_ms;
-  // A closed terminal is not a wish to leave the program behind.
+  // Closing the terminal does not ask the recorder to leave the program running.
   if (number != SIGHUP && (second || (primary_ended_ && !from_terminal))) leave_ = true;
 }
 

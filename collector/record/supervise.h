@@ -22,23 +22,24 @@ enum class WaitFor : std::uint8_t {
 
 /// How the recorded command ended.
 struct Outcome {
-  std::optional<int> exit_code;  ///< of the command; none while it runs, or with a signal
+  std::optional<int> exit_code;  ///< of the command; nullopt while it runs, or with a signal
   std::optional<int> signal;
   bool left_running = false;            ///< a second Ctrl-C ended the recording, not the command
-  bool interrupted = false;             ///< a signal asked to end
-  bool scope_over = false;              ///< the recording ended before the command, as was asked
-  std::int64_t ended_monotonic_ns = 0;  ///< when what was waited for was over
-  /// What `headway record` exits with: as a shell would.
+  bool interrupted = false;             ///< a signal asked the recorder to end
+  bool scope_over = false;              ///< the recording ended before the command, as requested
+  std::int64_t ended_monotonic_ns = 0;  ///< when the awaited processes had ended
+  /// The exit status of `headway record`, as a shell would give it for the command.
   int exit_status() const;
 };
 
-/// Blocks the signals that Supervisor handles, for all threads made afterwards, and those that would
-/// end the recorder for what it writes; becomes the parent of orphaned descendants. The result is
-/// where the signals arrive. Call before `launch`; throws Error(kInternal).
+/// Prepares this process: blocks the signals that Supervisor handles, also for all threads made
+/// afterwards; ignores SIGPIPE and SIGXFSZ, so that writing cannot kill the recorder; makes it the
+/// parent of orphaned descendants. Returns the descriptor from which the signals are read. Call it
+/// before `launch`; throws Error(kInternal).
 FileDescriptor prepare_to_supervise();
 
-/// Watches over the recorded processes: lets them connect, passes signals on, notices who ends and
-/// how. The thread that calls `run` does nothing else, so none of this waits for the disk.
+/// Watches the recorded processes: lets them connect, passes signals on, notices which process ends
+/// and how. The thread that calls `run` does nothing else, so none of this waits for the disk.
 class Supervisor {
  public:
   struct Options {
@@ -47,43 +48,43 @@ class Supervisor {
     std::string name;  ///< of the command, for messages
     bool quiet = false;
   };
-  /// What of the run is wanted.
+  /// Which part of the run is wanted.
   struct Wanted {
-    /// May this one be recorded?
+    /// Whether this process may be recorded.
     std::function<bool(pid_t, const std::optional<int>& rank)> process;
-    std::function<bool()> nothing_more;  ///< the scope is over: the recording may end
+    std::function<bool()> nothing_more;  ///< true when the scope is over: the recording may end
   };
   /// `on_tick` is called about four times a second.
   Supervisor(pid_t primary, Options options, Wanted wanted, const FileDescriptor& signals,
              SessionSocket& socket, Drain& drain, MessageQueue& queue,
              std::function<void()> on_tick);
 
-  /// Until the processes to wait for have ended, the user does not want to wait for them, or nothing
-  /// more is wanted.
+  /// Returns when the awaited processes have ended, when the user does not want to wait any longer,
+  /// or when nothing more is wanted.
   Outcome run();
-  /// After `run` ended with scope_over: the same until the processes have ended, with nothing
-  /// recorded; first sends `signal` to the command, 0: none.
+  /// To be called after `run` ended with scope_over. First sends `signal` to the command (0: none),
+  /// then supervises without recording until the processes have ended.
   Outcome outlive(int signal);
 
  private:
   /// One process image that has handed over memory.
   struct Image {
     std::shared_ptr<LiveSegment> segment;
-    FileDescriptor pidfd;  ///< none on kernels before 5.3
+    FileDescriptor pidfd;  ///< empty on kernels before 5.3
     pid_t pid = 0;
   };
   void poll_until_finished();
   void accept_arrivals();
-  /// Takes what a process hands over, or refuses it with the reason.
+  /// Accepts the memory that a process hands over, or refuses it with the reason.
   void admit(Arrival& arrival);
-  /// Their memory is drained once more, then let go.
+  /// Marks the images of `pid` as ended: their memory is drained once more, then released.
   void end_images_of(pid_t pid);
   void check_image_ends();
   /// Collects the status of every child that has ended.
   void reap();
   void handle_signals();
   void handle_signal(int number, bool from_terminal, pid_t sender);
-  /// The signal, to the command.
+  /// Sends the signal to the command.
   void forward(int number);
   bool all_ended() const;
   bool finished();
@@ -99,9 +100,9 @@ class Supervisor {
   Outcome outcome_;
   bool primary_ended_ = false;
   bool no_children_ = false;
-  bool told_waiting_ = false;  ///< the user knows what is being waited for
+  bool told_waiting_ = false;  ///< the user has been told which processes are awaited
   bool leave_ = false;         ///< the user does not want to wait any longer
-  bool closed_ = false;        ///< nobody is recorded any more
+  bool closed_ = false;        ///< no process is recorded any more
   std::int64_t ended_ns_ = 0;
   std::int64_t asked_to_end_ms_ = 0;  ///< when the first signal that asks to end came
   SegmentId next_segment_ = 1;        ///< ids are never used twice

@@ -41,7 +41,7 @@ void TraceAssembler::check_scope() {
   if (scope_.hold().ns > 0) release(now);
   scope_.advance(axis_.from_monotonic(now));
   const std::int64_t most = scope_.options().max_bytes;
-  // The newest that was decoded: what waits in the queue behind it would make the file larger yet.
+  // End at the newest decoded time: rounds that still wait would make the file even larger.
   if (most > 0 && sink_.bytes() >= most)
     scope_.end_at(axis_.from_monotonic(axis_.newest().monotonic_ns),
                   fmt::format("until the file had {}", format_bytes(most)));
@@ -109,7 +109,7 @@ void TraceAssembler::release(std::int64_t now_monotonic_ns) {
     release_oldest();
   }
   while (!held_samples_.empty() && held_samples_.front().monotonic_ns < now_monotonic_ns - hold) {
-    write(held_samples_.front());  // of a ring: too old, so that nothing is written
+    write(held_samples_.front());  // for --ring: too old, so nothing is written
     held_samples_.pop_front();
   }
 }
@@ -117,7 +117,7 @@ void TraceAssembler::release(std::int64_t now_monotonic_ns) {
 void TraceAssembler::release_all() {
   if (scope_.hold().ns == 0) return;
   const std::int64_t now = axis_.newest().monotonic_ns;
-  // What ended the recording just now is what the last seconds are counted from.
+  // The last seconds are counted back from the end of the recording, which is now.
   if (scope_.options().choice == Choice::kRing)
     scope_.begin_at(axis_.from_monotonic(now - scope_.hold().ns));
   note_calls(held_.size());
@@ -144,11 +144,11 @@ void TraceAssembler::decode(SegmentRound& message) {
   if (intact && !message.last) return;
   if (intact) {
     count_losses(message.counters, process);
-    // Shared memory may say anything.
+    // Bounded, because the shared memory is untrusted.
     calls_dropped = static_cast<std::int64_t>(
         std::min(message.counters.most_dropped_calls, std::uint64_t{1} << 50));
     decoder.add_pending_io(message.counters);
-    // At most 13 days: shared memory may say anything.
+    // Bounded to 13 days, because the shared memory is untrusted.
     cuda_overhead_ns_ +=
         static_cast<std::int64_t>(std::min(message.counters.activity_ns, std::uint64_t{1} << 50));
     if (message.counters.event_cost_ps > 0) {
@@ -156,13 +156,13 @@ void TraceAssembler::decode(SegmentRound& message) {
       ++cost_count_;
     }
   } else {
-    // Its counters are as damaged as the rest.
+    // The counters of a damaged segment are not used.
     sink_.count_loss(Loss::kSharedMemoryCorrupt, 1, process);
     set_aside_(message.segment);
   }
   decoder.finish();
   count_events();
-  // The thread that fills a ring is the one that records most: what was dropped cost it time, too.
+  // The thread that fills a ring records most: the dropped calls cost it time, too.
   busiest_ = std::max(busiest_, decoder.busiest_thread() + calls_dropped);
   io_calls_ += decoder.io_calls();
   segments_.erase(found);
@@ -170,7 +170,8 @@ void TraceAssembler::decode(SegmentRound& message) {
 
 void TraceAssembler::count_losses(const SegmentCounters& counters, std::int64_t process) {
   auto count = [&](Loss loss, std::uint64_t n) {
-    // Shared memory may say anything; what is real stays far below, also as a sum.
+    // Bounded, because the shared memory is untrusted; real counts, and their sums, are far
+    // smaller.
     constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
     sink_.count_loss(loss, static_cast<std::int64_t>(std::min(n, kMost)), process);
   };
@@ -218,7 +219,7 @@ void TraceAssembler::handle(ClockTick& message) {
 }
 
 void TraceAssembler::finish() {
-  for (auto& [id, decoder] : segments_) decoder->finish();  // none, unless a drain never ended
+  for (auto& [id, decoder] : segments_) decoder->finish();  // empty, unless a drain never ended
   if (axis_.clock_steps() > 0) sink_.count_loss(Loss::kClockStep, axis_.clock_steps());
   processes_.write(sink_);
   processes_.count_losses(sink_);

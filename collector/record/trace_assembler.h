@@ -22,34 +22,34 @@ struct Progress {
   std::atomic<std::int64_t> processes = 0;  ///< of the recorded tree
 };
 
-/// Turns messages into the trace: the only code that touches the file between its creation and its
-/// end. With a scope that needs to know the future, what was drained waits here in memory until it is
-/// decoded. One thread.
+/// Turns messages into the trace: the only code that writes the file between its creation and its end.
+/// With a scope whose decision depends on later records, drained rounds wait here in memory until they
+/// are decoded. One thread.
 class TraceAssembler {
  public:
-  /// `set_aside(segment)` is called when the content of a segment turned out damaged.
+  /// `set_aside(segment)` is called when the content of a segment is found damaged.
   TraceAssembler(TraceSink& sink, const ClockReading& origin, wire::Clock clock, Scope& scope,
                  Progress& progress, std::function<void(SegmentId)> set_aside);
 
-  /// Works off the queue until it is closed and empty.
+  /// Handles messages until the queue is closed and empty.
   void run(MessageQueue& queue);
-  /// Writes what is only known at the end; the caller finishes the sink.
+  /// Writes the rows that are known only at the end; the caller finishes the sink.
   void finish();
 
   const ProcessTable& processes() const { return processes_; }
   std::int64_t busiest_thread_records() const { return busiest_; }
-  /// Calls on files, of images that have ended.
+  /// The number of calls on files, of images that have ended.
   std::int64_t io_calls() const { return io_calls_; }
-  /// Mean of the processes' own measurements; 0 when there is none.
+  /// Mean of the processes' own measurements; 0 when there are none.
   double event_cost_ns() const;
-  /// What the programs spent on handing over CUPTI's records, of images that have ended.
+  /// Time that the programs spent handing over CUPTI's records, of images that have ended.
   std::int64_t cuda_overhead_ns() const { return cuda_overhead_ns_; }
   const std::vector<std::string>& refusals() const { return refusals_; }
-  /// What the library says about CUDA; empty when no process initialised it.
+  /// The library's note about CUDA; empty when no process initialised CUDA.
   const std::string& cuda() const { return cuda_; }
   const TimeAxis& axis() const { return axis_; }
 
-  /// How much may wait in memory for --ring; what comes before is given up.
+  /// Bytes that may wait in memory for --ring; older rounds beyond that are discarded.
   static constexpr std::size_t kMostHeld = 1u << 30;
 
  private:
@@ -63,11 +63,11 @@ class TraceAssembler {
   void handle(ClockTick& message);
   void decode(SegmentRound& message);
   void write(const Samples& message);
-  /// Decodes what has waited long enough.
+  /// Decodes the rounds that have waited long enough.
   void release(std::int64_t now_monotonic_ns);
-  /// Decodes what has waited longest.
+  /// Decodes the round that has waited longest.
   void release_oldest();
-  /// At the end: nothing has to wait any more.
+  /// To be called at the end: decodes all waiting rounds.
   void release_all();
   void note_calls(std::size_t until);
   /// For scopes by time or size: moves the scope on to now, and ends it when the file has its largest size.
@@ -85,9 +85,9 @@ class TraceAssembler {
   GpuNumbers gpus_;
   std::map<SegmentId, std::unique_ptr<SegmentDecoder>> segments_;
   CounterTable counters_;
-  std::deque<SegmentRound> held_;  ///< drained, not decoded: the scope may still give it up
-  std::size_t held_bytes_ = 0;     ///< of `held_`
-  std::size_t noted_ = 0;          ///< of `held_`: those whose calls are known to the scope
+  std::deque<SegmentRound> held_;  ///< drained, not decoded: the scope may still discard them
+  std::size_t held_bytes_ = 0;     ///< size of `held_`
+  std::size_t noted_ = 0;          ///< rounds of `held_` whose calls the scope knows
   std::deque<Samples> held_samples_;
   std::vector<std::string> refusals_;
   std::string cuda_;

@@ -7,9 +7,9 @@
 
 #include "collector/wire/layout.h"
 
-/// Activity buffers: slots of the segment that CUPTI itself writes its records into, so that they
+/// Activity buffers: slots of the segment into which CUPTI itself writes its records, so that they
 /// survive the process. A slot goes free -> held (CUPTI writes) -> ready (the recorder copies and
-/// clears it) -> free. What a slot holds when its process dies is read as far as it goes.
+/// clears it) -> free. A slot that is held when its process dies is read up to its last record.
 namespace headway::wire {
 
 enum class SlotState : std::uint32_t { kFree = 0, kHeld = 1, kReady = 2 };
@@ -29,16 +29,16 @@ enum class ActivityKind : std::uint32_t {
   kMemset = 2,
   kDriver = 4,   ///< calls of the driver API (api_filter.h says which)
   kRuntime = 5,  ///< calls of the runtime API
-  kDevice = 8,   ///< what a GPU is; one record per device
+  kDevice = 8,   ///< properties of a GPU; one record per device
   kContext = 9,
   kKernel = 10,       ///< CONCURRENT_KERNEL; KERNEL (3) would make kernels run one by one
-  kOverhead = 17,     ///< time that CUPTI itself cost
+  kOverhead = 17,     ///< time spent by CUPTI itself
   kEnvironment = 20,  ///< clocks, temperature, power
   kMemcpyPeer = 22,   ///< copies between two devices
   kCudaEvent = 36,    ///< cudaEventRecord
   kStream = 37,
   kSynchronization = 38,
-  kMemory = 49,  ///< MEMORY2: allocations and releases apart
+  kMemory = 49,  ///< MEMORY2: separate records for allocations and releases
   kMemoryPool = 50,
   kGraphTrace = 51,  ///< a CUDA graph as one op
 };
@@ -46,32 +46,32 @@ inline constexpr std::uint32_t kActivityKinds = 64;
 
 /// In the segment from kActivityOffset on.
 struct ActivityArea {
-  /// Bytes from one record of a kind to the next, as the process's own CUPTI steps: the size of a
-  /// record differs between versions of CUPTI, its first fields do not. 0: it knows no such kind.
+  /// Bytes from one record of a kind to the next in the process's own CUPTI: the size of a record
+  /// differs between versions of CUPTI, its first fields do not. 0: this CUPTI has no such kind.
   std::atomic<std::uint16_t> stride[kActivityKinds];
-  std::atomic<std::uint64_t> dropped;    ///< records that CUPTI had no buffer for, by its own count
+  std::atomic<std::uint64_t> dropped;    ///< records for which CUPTI had no buffer, as it counts
   std::atomic<std::uint64_t> discarded;  ///< records in buffers for which no slot was free
-  std::atomic<std::uint64_t> spent_ns;   ///< on the program's threads, inside what CUPTI calls
+  std::atomic<std::uint64_t> spent_ns;   ///< time of threads in the functions that CUPTI calls
   std::uint64_t reserved[5];
   ActivitySlot slots[kMaxActivitySlots];
 };
 static_assert(sizeof(ActivityArea) == 192 + 64 * kMaxActivitySlots);
 static_assert(kActivityOffset + sizeof(ActivityArea) <= kControlOffset);
 
-/// Layout of the records, as far as it is read. The same in CUPTI of CUDA 12 and 13; later versions
-/// append.
+/// Layout of the part of the records that Headway reads. It is the same in CUPTI of CUDA 12 and 13;
+/// later versions append fields.
 namespace activity {
 
 inline constexpr std::size_t kKind = 0;
 
-/// A call of the CUDA API. Times here and below are CLOCK_REALTIME in ns; 0: CUPTI has none.
+/// A call of the CUDA API. Times here and below are CLOCK_REALTIME in ns; 0: CUPTI has no time.
 struct Api {
   std::uint32_t kind;
-  std::uint32_t cbid;  ///< number of the function, in the numbers of `kind`
+  std::uint32_t cbid;  ///< number of the function; driver and runtime number theirs separately
   std::uint64_t start;
   std::uint64_t end;
   std::uint32_t process;       ///< pid
-  std::uint32_t thread;        ///< tid, as the system counts (Cupti::configure)
+  std::uint32_t thread;        ///< the system's tid (Cupti::configure)
   std::uint32_t correlation;   ///< the same in the records of the work that the call launched
   std::uint32_t return_value;  ///< CUresult or cudaError_t; 0: success
 };
@@ -87,7 +87,7 @@ struct Kernel {
   std::uint32_t partitioned_cache_executed;
   std::uint64_t start;  ///< of the first block on the device
   std::uint64_t end;
-  std::uint64_t completed;             ///< with the kernels that it launched itself; 0: not known
+  std::uint64_t completed;             ///< end of it and of the kernels it launched; 0: not known
   std::uint32_t device;                ///< CUDA's ordinal in this process
   std::uint32_t context;               ///< CUPTI's number
   std::uint32_t stream;                ///< CUPTI's number
@@ -101,7 +101,7 @@ struct Kernel {
   std::int64_t grid_id;
   std::uint64_t name;  ///< address of the text in the process, or its id (kRenamed)
   std::uint64_t reserved;
-  std::uint64_t queued;      ///< when the command was put together; 0 without latency timestamps
+  std::uint64_t queued;      ///< when the command was queued; 0 without latency timestamps
   std::uint64_t submitted;   ///< when it was sent to the GPU; 0 likewise
   std::uint8_t launch_type;  ///< 0 regular, 1 cooperative
   std::uint8_t carveout_requested;
@@ -129,11 +129,11 @@ struct Memcpy {
   std::uint32_t context;
   std::uint32_t stream;
   std::uint32_t correlation;
-  /// Of the runtime's call, where a driver's call was made inside it.
+  /// Correlation of the runtime call, when the copy was made by a driver call inside it.
   std::uint32_t runtime_correlation;
   std::uint32_t padding;
   std::uint64_t reserved;
-  std::uint64_t graph_node;  ///< 0: not of a graph
+  std::uint64_t graph_node;  ///< 0: not in a CUDA graph
 };
 static_assert(sizeof(Memcpy) == 72);
 
@@ -186,13 +186,13 @@ struct Synchronization {
   std::uint64_t end;
   std::uint32_t correlation;
   std::uint32_t context;
-  std::uint32_t stream;      ///< 2^32 - 1: of no stream
-  std::uint32_t event;       ///< 2^32 - 1: of no event
+  std::uint32_t stream;      ///< 2^32 - 1: no stream
+  std::uint32_t event;       ///< 2^32 - 1: no event
   std::uint64_t event_sync;  ///< since CUDA 12.9
 };
 static_assert(sizeof(Synchronization) == 48 && offsetof(Synchronization, event_sync) == 40);
 
-/// CudaEventRecord: from here on the event stands for this point of the stream.
+/// cudaEventRecord: from here on the event stands for this point of the stream.
 struct CudaEvent {
   std::uint32_t kind;
   std::uint32_t correlation;
@@ -208,12 +208,12 @@ struct CudaEvent {
 };
 static_assert(sizeof(CudaEvent) == 56);
 
-/// Packed in CUPTI: an object's ids are 12 bytes.
+/// Time spent by CUPTI. The struct is packed in CUPTI: an object's ids take 12 bytes.
 struct Overhead {
   std::uint32_t kind;
   /// CUpti_ActivityOverheadKind: compiler, buffer flush, instrumentation, ….
   std::uint32_t overhead_kind;
-  std::uint32_t object_kind;  ///< what `process` and `thread` name
+  std::uint32_t object_kind;  ///< kind of object that `process` and `thread` identify
   std::uint32_t process;
   std::uint32_t thread;
   std::uint32_t unused;
@@ -235,7 +235,7 @@ struct GraphTrace {
 };
 static_assert(sizeof(GraphTrace) == 40);
 
-/// What a GPU is: the same in every process that sees it, but for `id`.
+/// Properties of a GPU: the same in every process that sees it, except for `id`.
 struct Device {
   std::uint32_t kind;
   std::uint32_t flags;             ///< CUpti_ActivityFlag of devices
@@ -245,7 +245,7 @@ struct Device {
   std::uint32_t l2_bytes;
   std::uint32_t warp_threads;
   std::uint32_t core_clock;    ///< in kHz
-  std::uint32_t copy_engines;  ///< copies that can run beside kernels
+  std::uint32_t copy_engines;  ///< number of copies that can run beside kernels
   std::uint32_t multiprocessors;
   std::uint32_t max_ipc;   ///< instructions per clock of a multiprocessor, at most
   std::uint32_t sm_warps;  ///< most that a multiprocessor holds; likewise the next three
@@ -287,15 +287,15 @@ struct Memory {
   std::uint32_t padding2;
   std::uint64_t pool_address;
   std::uint64_t pool_threshold;  ///< bytes that the pool keeps when a stream is synchronised
-  std::uint64_t pool_size;       ///< of an imported one: the process
+  std::uint64_t pool_size;       ///< for an imported pool: the process
   std::uint64_t pool_used;       ///< bytes handed out
 };
 static_assert(offsetof(Memory, name) == 64 && sizeof(Memory) == 120);
 
-/// A pool of cudaMallocAsync that was made, trimmed or destroyed. Sizes in bytes.
+/// The creation, trim or destruction of a pool of cudaMallocAsync. Sizes in bytes.
 struct MemoryPool {
   std::uint32_t kind;
-  std::uint32_t operation;  ///< 1 made, 2 destroyed, 3 trimmed
+  std::uint32_t operation;  ///< 1 created, 2 destroyed, 3 trimmed
   std::uint32_t pool_type;  ///< 1 of this process, 2 imported
   std::uint32_t correlation;
   std::uint32_t process;
@@ -303,7 +303,7 @@ struct MemoryPool {
   std::uint64_t min_bytes_to_keep;  ///< of a trim
   std::uint64_t address;
   std::uint64_t size;
-  std::uint64_t release_threshold;  ///< bytes that it keeps when a stream is synchronised
+  std::uint64_t release_threshold;  ///< bytes that the pool keeps when a stream is synchronised
   std::uint64_t timestamp;
   std::uint64_t used;  ///< bytes handed out
 };
@@ -340,8 +340,8 @@ struct Stream {
 };
 static_assert(sizeof(Stream) == 24);
 
-/// A name's address that holds another text than before is told apart by a number in the bits that
-/// no address of a process has.
+/// From this bit on, the id of a name's address holds a number that changes when the address holds
+/// another text than before. No address of a process uses these bits.
 inline constexpr unsigned kRenamedShift = 48;
 
 }  // namespace activity

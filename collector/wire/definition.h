@@ -7,8 +7,9 @@
 #include <span>
 #include <string_view>
 
-/// What a program registers once and refers to by id: an append-only log in the segment. An entry
-/// is a DefinitionHeader and a body of 64-bit numbers and texts (length, bytes, padded to 8).
+/// Definitions, which a program registers once and refers to by id, are an append-only log in the
+/// segment. An entry is a DefinitionHeader and a body of 64-bit numbers and texts (length, bytes,
+/// padded to 8).
 namespace headway::wire {
 
 enum class DefinitionType : std::uint16_t {
@@ -47,7 +48,7 @@ enum class ResourceKind : std::uint64_t {
   kCudaStream = 2,  ///< as in CUPTI's records
 };
 
-/// Notes of the library about itself in this process.
+/// Keys of the library's notes about itself in this process.
 enum class NoteKey : std::uint64_t {
   kCuda = 1,  ///< state of CUDA collection, or why it is off
 };
@@ -56,7 +57,7 @@ enum class NoteKey : std::uint64_t {
 inline constexpr std::uint32_t kMaxDefinitionText = 64 * 1024 - 8;
 inline constexpr std::uint64_t kMaxSchemaEntries = 1024;
 
-/// Writes a body; without a buffer it only counts. Never writes beyond `capacity`.
+/// Writes a body; without a buffer it only counts the bytes. Never writes beyond `capacity`.
 class DefinitionWriter {
  public:
   DefinitionWriter() = default;
@@ -79,7 +80,8 @@ class DefinitionWriter {
     static constexpr char kZeros[8] = {};
     bytes(kZeros, (8 - size_ % 8) % 8);
   }
-  /// Bytes of the body so far, also those for which there was no room: what a first pass measures.
+  /// Bytes of the body so far, including those for which there was no room; so a first pass without
+  /// a buffer measures the size.
   std::size_t size() const { return size_; }
 
  private:

@@ -7,14 +7,14 @@
 
 #include "collector/wire/layout.h"
 
-/// Calls on files, in records of type kIo: `category` is an IoOp and an IoFunction, `text` the id of
+/// Calls on files are records of type kIo: `category` is an IoOp and an IoFunction, `text` the id of
 /// the path (0: not known), `color` the descriptor, `value` the bytes. One unit follows: IoDetail.
 namespace headway::wire {
 
 enum class IoOp : std::uint8_t { kOpen = 1, kClose, kRead, kWrite, kSync, kMap };
 
-/// The functions that are hooked. The first ones are recorded; those from `dup2` on only end what is
-/// known about a descriptor.
+/// The hooked functions. Those before `dup2` are recorded; `dup2` and those after it only reset what
+/// is known about descriptors, or end the process.
 // clang-format off
 #define HEADWAY_IO_FUNCTIONS(X)                                                                   \
   X(open) X(open64) X(openat) X(openat64) X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2) \
@@ -41,7 +41,7 @@ inline constexpr const char* kIoFunctionNames[kIoFunctionCount] = {
 #undef HEADWAY_IO_NAME
 };
 
-/// Record::category of such a record: the op in the lower byte, the function in the upper one.
+/// Record::category of a kIo record: the op in the lower byte, the function in the upper one.
 constexpr std::uint16_t io_category(IoOp op, IoFunction function) {
   return static_cast<std::uint16_t>(static_cast<unsigned>(op) | static_cast<unsigned>(function)
                                                                     << 8);
@@ -49,17 +49,17 @@ constexpr std::uint16_t io_category(IoOp op, IoFunction function) {
 
 struct IoDetail {
   std::uint64_t end;    ///< as Record::time
-  std::int64_t offset;  ///< -1: where the descriptor stood
+  std::int64_t offset;  ///< -1: the descriptor's position
   std::uint64_t
       detail;  ///< open: O_* flags; map: PROT_* flags; summed calls: time inside, in stamps
-  std::uint32_t calls;  ///< over 1: a sum
+  std::uint32_t calls;  ///< more than 1: a sum of calls
   std::uint16_t error;  ///< errno
   std::uint16_t reserved;
 };
 static_assert(sizeof(IoDetail) == kUnit);
 
-/// A call that moves fewer bytes than this, fast, is summed with others on its descriptor; and a
-/// process that never moves as much in one call does so unseen, unless it makes many calls.
+/// A fast call that moves fewer bytes than this is summed with others on its descriptor. A process
+/// that never moves this much in one call is not recorded, unless it makes many calls.
 inline constexpr std::uint64_t kSmallIoBytes = 4096;
 
 }  // namespace headway::wire

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 /// The shared memory between a recorded process and `headway record`: one memfd ("segment") per
-/// process, made by the process and handed over at its first NVTX call (hello.h). Offsets follow
-/// from the layout's number alone, so that nothing in the memory itself says where to read.
+/// process, made by the process and handed over at its first NVTX call (hello.h). All offsets follow
+/// from the layout's number, so the reader never relies on an offset stored in the memory itself.
 ///
 ///   header, ActivityArea | one RingControl per ring | definitions log | rings, largest class first |
 ///   activity slots
@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kVersion = 7;
 /// Granule of a ring: every record is a multiple of it, so a header never wraps.
 inline constexpr std::uint32_t kUnit = 32;
 
-/// Stamp that the records carry: the recorder chooses one for all processes.
+/// The clock of the records' time stamps; the recorder chooses one for all processes.
 enum class Clock : std::uint32_t {
   kRealtime = 0,  ///< CLOCK_REALTIME in ns
   kTsc = 1,       ///< ticks of the processor's time-stamp counter
@@ -34,8 +34,8 @@ struct RingClass {
   std::uint32_t bytes;  ///< a power of two
 };
 
-/// How a segment is divided. Memory is taken page by page when a ring is first used: the sizes are
-/// address space. The first threads, which do most of the work, get the large rings.
+/// How a segment is divided. The sizes are address space; memory is taken page by page when a ring is
+/// first used. The first threads, which do most of the work, get the large rings.
 struct Layout {
   std::array<RingClass, 3> classes;  ///< the largest first
   std::uint32_t definition_bytes;    ///< of the log
@@ -45,7 +45,7 @@ struct Layout {
 inline constexpr std::uint32_t kKiB = 1024;
 inline constexpr std::uint32_t kMiB = 1024 * kKiB;
 
-/// In order of preference; the process takes the first that it can have.
+/// In order of preference; the process takes the first one that its limits allow.
 inline constexpr std::array<Layout, 3> kLayouts = {{
     {{{{32, 1 * kMiB}, {96, 256 * kKiB}, {896, 64 * kKiB}}}, 8 * kMiB, {48, 1 * kMiB}},
     {{{{8, 1 * kMiB}, {24, 256 * kKiB}, {32, 64 * kKiB}}}, 2 * kMiB, {16, 1 * kMiB}},
@@ -54,26 +54,26 @@ inline constexpr std::array<Layout, 3> kLayouts = {{
 inline constexpr std::uint32_t kMaxRings = 1024;
 inline constexpr std::uint32_t kMaxActivitySlots = 48;
 
-/// At offset 0 of the segment. Written by the process, read by the recorder, but for `closed`.
+/// At offset 0 of the segment. Written by the process and read by the recorder, except for `closed`.
 struct SegmentHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t layout;
   std::uint32_t event_cost_ps;  ///< cost of one event, measured by the process at its start
-  std::atomic<std::uint32_t> rings_used;  ///< rings from here on were never taken
-  /// Set by the recorder when it takes no more. The process looks at it when a ring is full, which
-  /// it soon is, and then records nothing, for good.
+  std::atomic<std::uint32_t> rings_used;  ///< rings from this number on were never taken
+  /// Set by the recorder when it takes no more. The process reads it when a ring is full, which
+  /// happens soon, and then records nothing any more.
   std::atomic<std::uint32_t> closed;
 
   /// Bytes of complete definitions in the log: a definition is published before any record that
   /// refers to it.
   alignas(64) std::atomic<std::uint64_t> definitions_end;
 
-  // What could not be recorded, and belongs to no ring.
+  // Losses that belong to no ring.
   alignas(64) std::atomic<std::uint64_t> events_without_ring;  ///< more threads than rings
   std::atomic<std::uint64_t> reentrant_events;  ///< from signal handlers that interrupted an event
   std::atomic<std::uint64_t> definitions_lost;  ///< no room in the log
-  std::atomic<std::uint64_t> io_paths_folded;   ///< paths named by their folder, for want of room
+  std::atomic<std::uint64_t> io_paths_folded;   ///< paths replaced by their folder for lack of room
   std::atomic<std::uint64_t> io_not_followed;   ///< calls on descriptors beyond the table
 };
 
@@ -82,17 +82,17 @@ struct SegmentHeader {
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> head;  ///< written by the producer only
   // Counted by the producer only.
-  std::atomic<std::uint64_t> dropped;  ///< events for which there was no room; a range is one
+  std::atomic<std::uint64_t> dropped;  ///< events for which there was no room; a range counts once
   std::atomic<std::uint64_t> pops_without_push;  ///< nothing was open in the domain
-  std::atomic<std::uint64_t> unknown_handles;    ///< of domains that no call of ours gave out
-  // Short calls on files that are summed, but in no record yet: lost to no death of the process.
+  std::atomic<std::uint64_t> unknown_handles;    ///< domain handles that this library did not give
+  // Short calls on files that are summed but in no record yet: here they survive the process.
   std::atomic<std::uint64_t> pending_reads;
   std::atomic<std::uint64_t> pending_read_bytes;
   std::atomic<std::uint64_t> pending_writes;
   std::atomic<std::uint64_t> pending_written_bytes;
   alignas(64) std::atomic<std::uint64_t> tail;  ///< written by the recorder only
-  /// Ends of ranges whose beginning was dropped: calls that cost time and are no other event. Counted
-  /// by the producer, here for want of room there.
+  /// Ends of ranges whose beginning was dropped: these calls cost time but are not counted as events.
+  /// Counted by the producer; it stands here because the producer's cache line is full.
   std::atomic<std::uint64_t> dropped_ends;
 };
 

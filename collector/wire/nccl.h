@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What NCCL tells its profiler plugin about one operation: the payload of a mark in the domain of
-/// the conventions (common/nvtx_conventions.h), whose schema the library registers as any program
-/// would.
+/// What NCCL tells its profiler plugin about one operation. It is the payload of a mark in the
+/// domain of the conventions (common/nvtx_conventions.h); the library registers its schema as a
+/// program would.
 namespace headway::wire {
 
 inline constexpr const char* kNcclDomain = "headway";
@@ -18,11 +18,11 @@ struct NcclOp {
   std::uint64_t count;          ///< elements of `dtype`
   std::int32_t rank;            ///< of this process in the communicator
   std::int32_t ranks;           ///< of the communicator
-  std::int32_t peer;            ///< root, or the other end
+  std::int32_t peer;            ///< rank: the root, or the other end of a send or receive
   std::uint32_t is_collective;  ///< 0: send or receive
-  std::uint32_t channels;       ///< that NCCL chose for the operation
+  std::uint32_t channels;       ///< number that NCCL chose for the operation
   std::uint32_t warps;          ///< per channel
-  char function[24];            ///< each ends with a zero
+  char function[24];            ///< this and the next texts end with a zero
   char dtype[16];
   char algorithm[16];  ///< "RING", "TREE", …; empty for messages
   char protocol[16];   ///< "LL", "LL128", "SIMPLE"; likewise

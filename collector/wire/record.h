@@ -6,13 +6,13 @@
 
 #include "collector/wire/layout.h"
 
-/// What travels through a ring: a Record of one unit, followed by `extra_units` that hold, in this
-/// order and each padded to 8 bytes: Attributes (kHasAttributes), the text (kTextInline), and the
-/// payload blobs (PayloadKind::kBlobs).
+/// The content of a ring: Records of one unit, each followed by its `extra_units`. These hold, in
+/// this order and each padded to 8 bytes: Attributes (kHasAttributes), the text (kTextInline), and
+/// the payload blobs (PayloadKind::kBlobs).
 namespace headway::wire {
 
 enum class RecordType : std::uint8_t {
-  kThreadBegin = 1,  ///< `value` is the tid; the records up to the next one are of this thread
+  kThreadBegin = 1,  ///< `value` is the tid; records up to the next kThreadBegin are this thread's
   kThreadEnd = 2,
   kPush = 3,
   kPop = 4,
@@ -32,10 +32,10 @@ enum RecordFlag : std::uint8_t {
   kTextHandle = 2,  ///< `text` is the id of a string definition
   kHasColor = 4,
   kHasAttributes = 8,  ///< category and payload are in the Attributes that follow
-  kCut = 16,           ///< text or payload was over the limit
+  kCut = 16,           ///< text or payload was longer than the limit and is cut
 };
 
-/// In the upper three bits of `flags`: how to read the payload value.
+/// How to read the payload value; stored in the upper three bits of `flags`.
 enum class PayloadKind : std::uint8_t {
   kNone = 0,
   kUint64 = 1,
@@ -48,21 +48,22 @@ enum class PayloadKind : std::uint8_t {
 };
 inline constexpr unsigned kPayloadShift = 5;
 
-/// One event: 32 bytes, and the units behind it. What the fields mean depends on `type`.
+/// One event: 32 bytes, and the units behind it. The meaning of the fields depends on `type`.
 struct Record {
   std::uint64_t time;         ///< in the segment's Clock
   std::uint8_t type;          ///< RecordType
   std::uint8_t flags;         ///< RecordFlag, and PayloadKind from kPayloadShift on
-  std::uint16_t extra_units;  ///< behind it, up to kMaxText and kMaxBlobs
+  std::uint16_t extra_units;  ///< units behind it, limited by kMaxText and kMaxBlobs
   std::uint16_t domain;       ///< index of the NVTX domain; 0: the default one
-  std::uint16_t category;     ///< NVTX's; an I/O record: io_category()
+  std::uint16_t category;     ///< NVTX's category; in an I/O record: io_category()
   std::uint32_t text;         ///< length or id, by the flags
   std::uint32_t color;        ///< ARGB
-  std::uint64_t value;        ///< payload value, or what the type says
+  std::uint64_t value;        ///< payload value, or as RecordType says
 };
 static_assert(sizeof(Record) == kUnit);
 
-/// For the rare event that does not fit: a category over 65535, or a start range with a payload.
+/// For the rare event that does not fit into a Record: a category over 65535, or a start or end of
+/// a range with a payload.
 struct Attributes {
   std::uint64_t payload;  ///< read by the PayloadKind in the record's flags
   std::uint32_t category;
@@ -78,8 +79,8 @@ struct BlobHeader {
 };
 static_assert(sizeof(BlobHeader) == 16);
 
-/// Longer texts and payloads are cut and marked. Together with the record they fit the smallest
-/// ring several times.
+/// Limits in bytes; longer texts and payloads are cut and marked. A record with the longest text
+/// and payload fits into the smallest ring.
 inline constexpr std::uint32_t kMaxText = 16 * kKiB;
 inline constexpr std::uint32_t kMaxBlobs = 16 * kKiB;
 
@@ -91,7 +92,7 @@ inline constexpr std::uint32_t kEndReserve = 64;
 constexpr std::uint32_t padded(std::uint32_t bytes) {
   return (bytes + 7) & ~std::uint32_t{7};
 }
-/// Units that hold so many bytes.
+/// The number of units that hold this many bytes.
 constexpr std::uint32_t units_for(std::uint32_t bytes) {
   return (bytes + kUnit - 1) / kUnit;
 }

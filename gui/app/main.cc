@@ -36,7 +36,7 @@ constexpr const char* kDisplayHelp =
     "Over SSH, log in with `ssh -X`, or export a picture without a display: `headway-gui TRACE "
     "--screenshot out.png`. `headway report TRACE` needs no display either.";
 
-/// A picture never needs a display; a window does.
+/// Pictures are rendered without a display; a window needs one.
 void choose_platform(const Options& options) {
   bool display = is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
   if (is_set("QT_QPA_PLATFORM")) return;  // the user knows best
@@ -49,7 +49,7 @@ void choose_platform(const Options& options) {
   }
 }
 
-/// Qt's messages in our words; what is no concern of the user is left out.
+/// Rewords Qt's messages and drops those that do not concern the user.
 void message_handler(QtMsgType type, const QMessageLogContext&, const QString& message) {
   if (type == QtFatalMsg) {
     // Qt's own way out is abort() with a core file; the usual cause is a display that is gone.
@@ -111,7 +111,7 @@ void show_wanted(MainWindow& window, const Options& options) {
     timeline.what_if().tick(std::move(fixes));
   }
   if (options.find.empty()) return;
-  // What is found is selected and jumped to; a range that was asked for has the last word.
+  // A search result is selected and jumped to; --range is applied after that, so that it wins.
   if (options.range) {
     QObject::connect(
         &timeline.search(), &SearchBar::found, &timeline,
@@ -125,7 +125,7 @@ OpenRequest request_of(const Options& options) {
   return {.source = options.source, .analysis = {}, .follow = options.follow};
 }
 
-/// Waits until `done` or for ever: loading ends with a trace or an error.
+/// Waits for the search to end, without a time limit: loading ends with a trace or an error.
 void wait_for_search(MainWindow& window) {
   QEventLoop loop;
   QTimer poll;
@@ -136,7 +136,7 @@ void wait_for_search(MainWindow& window) {
   loop.exec();
 }
 
-/// Opens the traces and waits for them. Throws what went wrong with one.
+/// Opens the traces and waits for them. Throws the error if one cannot be opened.
 void open_and_wait(MainWindow& window, const Options& options) {
   QEventLoop loop;
   std::optional<Error> failure;
@@ -158,7 +158,7 @@ void open_and_wait(MainWindow& window, const Options& options) {
   if (failure) throw *failure;
 }
 
-/// Pictures and tables, without a window on any screen.
+/// Writes pictures and tables, without a window on a screen.
 int write_files(MainWindow& window, const Options& options) {
   window.show();
   if (!options.source.files.empty()) open_and_wait(window, options);
@@ -174,7 +174,7 @@ int write_files(MainWindow& window, const Options& options) {
     csv_export(window, *options.csv)();
   }
   if (options.screenshot) {
-    // Qt draws no menus into SVG; an empty bar is no use.
+    // Qt draws no menus into SVG, so the empty menu bar is left out.
     QWidget& shown = is_svg(*options.screenshot) ? *window.centralWidget() : window;
     export_picture(shown, *options.screenshot);
   }
@@ -185,7 +185,7 @@ int run(int argc, char** argv) {
   Options options = parse_options(argc, argv);
   choose_platform(options);
   qInstallMessageHandler(message_handler);
-  // The same look on every desktop, and nothing that needs a plugin of one.
+  // Gives every desktop the same look, and needs no desktop plugin.
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
   QApplication::setOrganizationName(QStringLiteral("headway"));
   QApplication::setApplicationName(QStringLiteral("headway-gui"));
@@ -205,7 +205,7 @@ int run(int argc, char** argv) {
     if (!std::exchange(first, false)) return;
     try {
       show_wanted(window, options);
-    } catch (const Error& error) {  // the window is open: it shows the trace all the same
+    } catch (const Error& error) {  // the window is open and shows the trace anyway
       fmt::print(stderr, "headway-gui: {}\n", escape_terminal(error.what()));
     }
   };

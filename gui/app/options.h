@@ -14,31 +14,31 @@ namespace headway::gui {
 
 /// The command line of headway-gui.
 struct Options {
-  TraceSource source;     ///< without files: the window asks
+  TraceSource source;     ///< without files: the window shows the start page
   bool follow = false;    ///< the trace is being recorded: read it again as it grows
   bool no_cache = false;  ///< neither read nor write snapshots
-  std::optional<std::filesystem::path> second;  ///< to compare with
-  /// PNG, or SVG by its name; then the program ends.
+  std::optional<std::filesystem::path> second;  ///< the trace to compare with
+  /// File for a picture, SVG or PNG by its suffix; the program then exits.
   std::optional<std::filesystem::path> screenshot;
-  std::optional<std::filesystem::path> csv;  ///< "-": standard output
+  std::optional<std::filesystem::path> csv;  ///< file for CSV, "-": standard output
   std::optional<Page> page;                  ///< to open with
   std::optional<QSize> size;                 ///< of the window, in logical pixels
   std::optional<Interval> range;             ///< time to select on the timeline
-  std::string at;  ///< a place on the timeline as the go-to bar takes it: "2.94s", "step 7"
-  std::optional<bool> dark;  ///< none: as the settings say
+  std::string at;  ///< a place on the timeline in the syntax of the go-to bar: "2.94s", "step 7"
+  std::optional<bool> dark;  ///< none: as in the settings
   analyzer::AnalysisOptions analysis;
   std::string find;     ///< a name to search for and select
-  std::string finding;  ///< a rule: its finding, or on the timeline its first evidence
+  std::string finding;  ///< id of a rule: opens its finding, or on the timeline its first evidence
   std::string
       list;  ///< below the timeline: "hits" of `find`, "rows" of `range`, "stacks" of the host; empty: none
-  std::vector<std::string> fixes;  ///< to tick together
-  bool predicted = false;          ///< with `finding`: a step as it would be with its fix
+  std::vector<std::string> fixes;  ///< fixes to tick
+  bool predicted = false;          ///< with `finding`: show the predicted step with its fix
 
-  /// Nothing is shown: files are written, and the program ends.
+  /// True if no window is shown: the program writes files and exits.
   bool writes_files() const { return screenshot || csv; }
 };
 
-/// Thrown after --help or --version were printed: leave with `status`.
+/// Thrown after --help or --version was printed: exit with `status`.
 struct Leave {
   int status = 0;
 };

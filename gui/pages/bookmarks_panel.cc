@@ -72,7 +72,8 @@ void BookmarksPanel::set_session(const Session* session) {
 void BookmarksPanel::add(std::size_t part, Interval when, std::string note) {
   if (part >= notes_.parts()) return;
   notes_.add(part, {when, std::move(note)});
-  keep();  // saving merges in what others have added, so the new one is found by time and rank
+  keep();  // saving merges in the notes of others, so the new bookmark is looked up by time and
+           // rank
   fill();
   const std::vector<Bookmark>& all = notes_.all();
   for (std::size_t i = 0; i < all.size(); ++i) {

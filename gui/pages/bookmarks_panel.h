@@ -11,33 +11,34 @@
 
 namespace headway::gui {
 
-/// The bookmarks of a trace as a list to jump from, with notes that are edited in place. Each change
-/// is kept at once in `run.headway-notes.json` beside the trace, of a job beside that of the rank, or, where that
-/// cannot be written, in a file of the user's named after the trace; without a folder for that they last as long as the window.
+/// The bookmarks of a trace as a list to jump from, with notes that are edited in place. Each
+/// change is saved at once in `run.headway-notes.json` beside the trace (for a job beside the
+/// rank's recording). If that is not writable, it is saved in a file of the user named after the
+/// trace; without a folder for such files, bookmarks are lost when the window closes.
 class BookmarksPanel : public QWidget {
   Q_OBJECT
  public:
   explicit BookmarksPanel(QWidget* parent = nullptr);
 
-  /// For the traces shown from now on; empty: nothing is kept.
+  /// The folder for traces opened from now on; empty: no such folder.
   void keep_in(const std::filesystem::path& folder) { folder_ = folder; }
-  /// Reads the notes on a trace; null: none is open. Keeps nothing of the session.
+  /// Reads the notes on a trace; null: no trace. Does not keep the session.
   void set_session(const Session* session);
   const TraceNotes& bookmarks() const { return notes_; }
-  /// `part`: of the session's, beside which it is kept.
+  /// `part`: index of the session's part beside which the bookmark is stored.
   void add(std::size_t part, Interval when, std::string note);
   void remove_current();
-  /// Opens the note of the current bookmark, else of the first, to be changed; false without any.
+  /// Starts editing the note of the current bookmark, else of the first; false without bookmarks.
   bool edit_current();
-  /// Leads to the next bookmark after (before) a time; false when there is none.
+  /// Jumps to the next bookmark after (before) a time; false when there is none.
   bool go(TimeNs from, bool forward);
   QTreeWidget& list() { return *list_; }
   QString status() const { return status_->text(); }
 
  signals:
-  /// Bookmarks were added, removed or edited: they are to be drawn anew.
+  /// Bookmarks were added, removed or edited: they must be drawn again.
   void changed();
-  /// The reader wants to go there.
+  /// The user wants to go there.
   void followed(headway::Interval when);
 
  protected:
@@ -45,13 +46,13 @@ class BookmarksPanel : public QWidget {
 
  private:
   void fill();
-  /// Writes the notes; what goes wrong stands in the status line.
+  /// Writes the notes; errors appear in the status line.
   void keep();
   void show_status(const QString& trouble = {});
 
   std::filesystem::path folder_;
   TraceNotes notes_;
-  std::vector<std::int32_t> ranks_;  ///< of the parts
+  std::vector<std::int32_t> ranks_;  ///< by part
   QTreeWidget* list_;
   QLabel* status_;
 };

@@ -108,7 +108,7 @@ void CallStacksPanel::want() {
   });
 }
 
-/// Another thread of the same stretch.
+/// Makes the stacks of another thread in the same time range.
 void CallStacksPanel::make(trace::ThreadId thread) {
   task_->start([this, session = session_, range = range_,
                 thread](const std::atomic<bool>& cancelled) -> BackgroundTask::Show {
@@ -155,7 +155,7 @@ void CallStacksPanel::show_stacks(std::shared_ptr<const FlameGraph> stacks) {
     text += tr(" · outside of all ranges %1").arg(time(stacks->nodes[0].self));
   note_->setText(text);
   note_->setToolTip(text);
-  // The outermost frames say the same of everything: begin where stacks part.
+  // The outermost frames are common to all stacks: starts where the stacks diverge.
   std::uint32_t node = 0;
   while (stacks->first_child[node] < stacks->first_child[node + 1]) {
     const std::uint32_t largest = stacks->children[stacks->first_child[node]];

@@ -16,35 +16,36 @@ namespace headway::gui {
 
 class WrapLabel;
 
-/// What a thread of the host did in the selected stretch of time, as an icicle: outermost ranges on top. Made on another
-/// thread, and only while it is seen.
+/// What a host thread did in the selected time range, as an icicle: outermost ranges on top.
+/// Computed on another thread, and only while the panel is visible.
 class CallStacksPanel : public QWidget {
   Q_OBJECT
  public:
   explicit CallStacksPanel(QWidget* parent = nullptr);
 
-  /// The stretch, and what it belongs to: a selected gap, step or event. Empty: nothing is selected.
+  /// The time range and the selected target that it belongs to: a gap, step or event. Empty: no
+  /// selection.
   void set_range(std::shared_ptr<const Session> session, Interval range, const Target& about);
   void set_theme(const Theme& theme) { view_->set_theme(theme); }
   FlameView& view() { return *view_; }
   QComboBox& threads() { return *threads_; }
   QLineEdit& search() { return *search_; }
-  /// What stands above the stacks: whose time, and how much of it no range explains.
+  /// The text above the stacks: which thread, and how much of its time no range covers.
   QString note() const;
 
  signals:
-  /// The longest event of a box.
+  /// The user wants to see the longest event of a box.
   void followed(const headway::gui::Target& target);
-  /// The line of the program that a box stands for.
+  /// The user wants to see the source line of a box.
   void source_wanted(const headway::gui::Target& target);
 
  protected:
   void showEvent(QShowEvent* event) override;
 
  private:
-  /// Makes the stacks if they are old and the panel is seen.
+  /// Computes the stacks if they are out of date and the panel is visible.
   void want();
-  /// Of another thread, which the reader chose.
+  /// Computes the stacks of a thread that the user chose.
   void make(trace::ThreadId thread);
   void show_threads(const StackThreads& found);
   void show_stacks(std::shared_ptr<const FlameGraph> stacks);
@@ -52,7 +53,7 @@ class CallStacksPanel : public QWidget {
   std::shared_ptr<const Session> session_;
   Interval range_;
   Target about_;
-  bool old_ = true;  ///< what is shown is not of `range_`
+  bool old_ = true;  ///< what is shown does not belong to `range_`
   BackgroundTask* task_;
   QComboBox* threads_;
   QLineEdit* search_;

@@ -28,7 +28,7 @@ QString change_text(DurationNs change) {
 
 }  // namespace
 
-/// Where names, bars and figures stand.
+/// Horizontal positions of names, bars and figures.
 struct ChangeWaterfall::Columns {
   int names = 0;
   QRect plot;
@@ -81,7 +81,7 @@ ChangeWaterfall::Columns ChangeWaterfall::columns() const {
   int figures = metrics.horizontalAdvance(QStringLiteral("−000.0 ms")) + kGap;
   columns.plot =
       QRect(columns.names, 0, std::max(40, width() - columns.names - figures - kGap), height());
-  // The running total may rise above both ends.
+  // The running total may exceed both ends.
   std::int64_t reach = std::max(pair_->total(Side::kA).ns, pair_->total(Side::kB).ns);
   std::int64_t running = pair_->total(Side::kA).ns;
   for (const ClassChange& one : changes_) reach = std::max(reach, running += one.change().ns);

@@ -9,8 +9,9 @@
 
 namespace headway::gui {
 
-/// From A's step to B's: each class's change hangs where the one above it ends, the largest first, so that they lead
-/// from the one length to the other. What changed by next to nothing is one row.
+/// From A's step to B's: the bar of each class starts where the bar above it ends, the largest
+/// change first, so that the bars lead from one duration to the other. Negligible changes share one
+/// row.
 class ChangeWaterfall : public QWidget {
   Q_OBJECT
  public:
@@ -24,7 +25,7 @@ class ChangeWaterfall : public QWidget {
   int row_height() const { return fontMetrics().height() + 6; }
 
  signals:
-  /// The reader wants the longest stretch of that class.
+  /// The user wants to see the longest stretch of that class.
   void class_followed(headway::analyzer::TimeClass time_class);
 
  protected:
@@ -41,14 +42,14 @@ class ChangeWaterfall : public QWidget {
   Columns columns() const;
   void paint_row(QPainter& painter, const Columns& columns, int row, const QString& name,
                  const QString& value, DurationNs from, DurationNs to, const QColor& color) const;
-  /// Index into `changes_`; none beside the rows.
+  /// Index into `changes_` of the row at `y`; none outside the rows.
   std::optional<std::size_t> class_at(int y) const;
   void set_current(std::optional<std::size_t> row);
 
   std::shared_ptr<const SessionPair> pair_;
   const Theme* theme_ = &Theme::light();
-  std::vector<ClassChange> changes_;    ///< those with a row of their own
-  DurationNs rest_;                     ///< the change of all others together
+  std::vector<ClassChange> changes_;    ///< changes that have a row of their own
+  DurationNs rest_;                     ///< the sum of all other changes
   std::optional<std::size_t> current_;  ///< index into `changes_`
 };
 

@@ -47,7 +47,7 @@ void ColumnWidths::stretch_first() {
 }
 
 bool ColumnWidths::eventFilter(QObject* object, QEvent* event) {
-  // Of a view that is being destroyed, too, which is no table any more.
+  // Also called for a view that is being destroyed and is no table any more.
   if (object == viewport_ && event->type() == QEvent::Resize) stretch_first();
   return QObject::eventFilter(object, event);
 }

@@ -8,17 +8,17 @@ class QWidget;
 
 namespace headway::gui {
 
-/// The widths of a table's columns: each as wide as what is in sight needs; the first, which names
-/// the row, takes what the others leave, whatever the window's size, until the reader drags it.
+/// Sets the widths of a table's columns. Each is as wide as its visible cells need; the first,
+/// which names the row, takes the remaining width until the user drags it.
 class ColumnWidths : public QObject {
   Q_OBJECT
  public:
-  /// Belongs to the view.
+  /// The view owns this object.
   explicit ColumnWidths(QTableView& view);
 
-  /// After the rows changed.
+  /// Call after the rows changed.
   void fit();
-  /// Another table: the width that the reader gave the first column is no longer meant.
+  /// Call for another table: forgets the width that the user gave the first column.
   void forget() { dragged_ = false; }
 
  protected:
@@ -29,8 +29,8 @@ class ColumnWidths : public QObject {
 
   QTableView& view_;
   QWidget* viewport_;
-  bool dragged_ = false;  ///< the reader chose the first column's width
-  bool fitting_ = false;  ///< the change of a width is ours
+  bool dragged_ = false;  ///< the user chose the first column's width
+  bool fitting_ = false;  ///< this object is changing a width
 };
 
 }  // namespace headway::gui

@@ -20,7 +20,7 @@
 namespace headway::gui {
 namespace {
 
-/// A bar from the middle: to the right for more time, to the left for less.
+/// Draws a bar from the middle: to the right for more time, to the left for less.
 class ChangeDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -56,7 +56,7 @@ analyzer::Table findings_table(const analyzer::Diff& diff) {
   return table;
 }
 
-/// The only local file of what is dragged here; empty for anything else.
+/// The path of the dragged file if it is a single local file; empty otherwise.
 QString only_file(const QMimeData* data) {
   const QList<QUrl> urls = data->urls();
   return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
@@ -133,7 +133,7 @@ QWidget* ComparePage::comparison() {
   splitter->setHandleWidth(1);
   splitter->setChildrenCollapsible(false);
   timelines_ = new CompareTimelines;
-  // What changed leads; below it both timelines show where.
+  // The changes come first; the timelines below show where they are.
   splitter->addWidget(changes());
   splitter->addWidget(timelines_);
   splitter->setSizes({240, 440});
@@ -291,7 +291,7 @@ void ComparePage::close_second() {
   show_invitation();
 }
 
-/// Compares what is open, if both are.
+/// Compares the two traces if both are open.
 void ComparePage::make_pair() {
   task_->cancel();
   if (pair_) show_pair(nullptr);
@@ -308,7 +308,7 @@ void ComparePage::start_pair() {
 }
 
 void ComparePage::show_pair(std::shared_ptr<const SessionPair> pair) {
-  // The same traces, one of which has grown: the steps stay those that the user chose.
+  // The same traces, one of which has grown: keeps the steps that the user chose.
   const bool grown = pair_ && pair && pair_->sessions[1] == pair->sessions[1];
   const std::optional<StepPair> steps = grown ? timelines_->steps() : std::nullopt;
   pair_ = std::move(pair);
@@ -332,12 +332,12 @@ void ComparePage::show_pair(std::shared_ptr<const SessionPair> pair) {
   waterfall_->setVisible(!pair_->classes.empty());
   no_classes_->setVisible(pair_->classes.empty());
   for (const analyzer::Table& table : pair_->diff.tables) {
-    // The classes stand beside the table, as a waterfall.
+    // The classes are shown beside the table, as a waterfall.
     if (table.id != "classes")
       choice_->addItem(QString::fromStdString(table.title), QString::fromStdString(table.id));
   }
   if (!findings.isEmpty()) choice_->addItem(tr("Findings that changed"), kFindings);
-  // The finest that says something: where no op changed, what the waits or the whole step did.
+  // Selects the finest table with changes: if no op changed, the waits or the whole step.
   for (const char* id : {"ops", "device_view"}) {
     const analyzer::Table* table = pair_->diff.table(id);
     if (!table || analyzer::changed_rows(*table).rows.empty()) continue;
@@ -350,7 +350,7 @@ void ComparePage::show_pair(std::shared_ptr<const SessionPair> pair) {
 
 void ComparePage::show_message(const QString& title, const QString& text, bool busy) {
   title_->setText(title);
-  // Messages have paragraphs; what comes from a trace or a file in them is not to be trusted.
+  // Messages have paragraphs; their texts from a trace or a file are untrusted.
   QStringList paragraphs;
   for (const QString& paragraph : text.split('\n'))
     paragraphs << shown(paragraph.toStdString(), 2000);

@@ -28,15 +28,15 @@ class ComparePage : public PageWidget {
  public:
   explicit ComparePage(QWidget* parent = nullptr);
 
-  /// Of the first trace. A second one stays open when the first is replaced.
+  /// Sets the first trace. A second trace stays open when the first is replaced.
   void set_session(std::shared_ptr<const Session> session) override;
-  /// What is shown stays until the grown trace is compared.
+  /// The page is unchanged until the grown trace is compared.
   void update_session(std::shared_ptr<const Session> session) override;
   void set_theme(const Theme& theme) override;
 
-  /// Opens the second trace, in the background; it replaces the one before.
+  /// Opens the second trace in the background; it replaces a former second trace.
   void open_second(const std::filesystem::path& path, const analyzer::AnalysisOptions& options);
-  /// Lets go of the second trace and its memory.
+  /// Closes the second trace and frees its memory.
   void close_second();
   /// Null until both traces are open and compared.
   const std::shared_ptr<const SessionPair>& pair() const { return pair_; }
@@ -49,7 +49,7 @@ class ComparePage : public PageWidget {
   QString message() const { return message_->text(); }
 
  signals:
-  /// The user asks for a second trace without naming one, or names one.
+  /// The user asks for a second trace without naming one; with second_dropped() by dropping a file.
   void second_wanted();
   void second_dropped(const QString& path);
   /// Both traces are open and the page shows what changed.
@@ -61,38 +61,38 @@ class ComparePage : public PageWidget {
   void dropEvent(QDropEvent* event) override;
 
  private:
-  /// What is shown without a pair: an invitation, the progress, or an error.
+  /// Shown without a pair: an invitation, the progress, or an error.
   QWidget* waiting();
   QWidget* comparison();
   QWidget* heading();
   QWidget* changes();
-  /// Compares when both traces are there and analysed; the former comparison is gone before.
+  /// Starts a comparison when both traces are open and analysed; drops the former comparison first.
   void make_pair();
-  /// On another thread; the page shows what it had until then.
+  /// Compares on another thread; the page is unchanged until then.
   void start_pair();
   void show_pair(std::shared_ptr<const SessionPair> pair);
   void show_message(const QString& title, const QString& text, bool busy);
   void show_invitation();
-  /// The changes by class, op or kernel, of the choice with that index.
+  /// Shows the changes by class, op or kernel: the choice with this index.
   void show_table(int index);
-  /// Leads both timelines to what a row is about.
+  /// Moves both timelines to the target of a row.
   void follow_row(int row);
 
   std::shared_ptr<const Session> first_;
   std::shared_ptr<const Session> second_;
   std::shared_ptr<const SessionPair> pair_;
   const Theme* theme_ = &Theme::light();
-  QString second_path_;  ///< of B, as it was asked for
+  QString second_path_;  ///< of B, as the user gave it
   TraceLoader* loader_;  ///< of B
   BackgroundTask* task_;
   QStackedWidget* stack_;
-  // While there is nothing to compare.
+  // Widgets shown without a comparison.
   WrapLabel* title_ = nullptr;
   WrapLabel* message_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QPushButton* open_ = nullptr;
   QPushButton* cancel_ = nullptr;
-  // The comparison.
+  // Widgets of the comparison.
   WrapLabel* verdict_ = nullptr;
   WrapLabel* doubts_ = nullptr;
   WrapLabel* findings_ = nullptr;

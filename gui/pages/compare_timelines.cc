@@ -59,7 +59,7 @@ int StepBox::valueFromText(const QString& text) const {
 }
 
 QValidator::State StepBox::validate(QString&, int&) const {
-  return QValidator::Acceptable;  // a number that is no step leaves the choice as it is
+  return QValidator::Acceptable;  // a number without a step leaves the choice unchanged
 }
 
 CompareTimelines::CompareTimelines(QWidget* parent) : QWidget(parent), aligned_(dim_label({})) {
@@ -72,7 +72,7 @@ CompareTimelines::CompareTimelines(QWidget* parent) : QWidget(parent), aligned_(
   for (Side side : kSides) {
     TimelineView* view = views_[at(side)] = new TimelineView;
     view->setAccessibleName(tr("Timeline of %1").arg(letter(side)));
-    // As wide as each other, so that the same column is the same time in the step.
+    // Both views need the same width, so that equal columns are equal times in the step.
     view->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
     view->setMinimumHeight(110);
     WrapLabel* title = titles_[at(side)] = plain_label({});
@@ -180,7 +180,7 @@ void CompareTimelines::show_steps(std::optional<StepPair> steps) {
   fit();
 }
 
-/// The longer of the two steps, with a little air.
+/// Shows the longer of the two steps with a margin.
 void CompareTimelines::fit() {
   if (!pair_) return;
   Interval a = pair_->interval(Side::kA, steps_);
@@ -208,7 +208,7 @@ void CompareTimelines::select_counterpart(Side from, const Target& target) {
 
 void CompareTimelines::show_targets(const Target& a, const Target& b) {
   if (!pair_ || (!a && !b)) return;
-  // In the time of A.
+  // In the time of trace A.
   std::optional<Interval> both;
   auto add = [&](Interval when) {
     both = both ? Interval{std::min(both->begin, when.begin), std::max(both->end, when.end)} : when;
@@ -227,7 +227,7 @@ void CompareTimelines::show_targets(const Target& a, const Target& b) {
   following_ = false;
 }
 
-/// What the title of a side says: file, step, and what is selected.
+/// Sets the title of a side: file, step, and selection.
 void CompareTimelines::describe(Side side) {
   if (!pair_) return titles_[at(side)]->setText({});
   const Session& session = pair_->session(side);
@@ -235,7 +235,7 @@ void CompareTimelines::describe(Side side) {
   if (steps_) {
     const StepBar& bar = pair_->bars(side)[side == Side::kA ? steps_->a : steps_->b];
     const QString length = QString::fromStdString(format_duration(bar.length()));
-    // The ribbon beneath shows the host's steps, which begin and end at other times.
+    // The ribbon below shows the host's steps, which begin and end at other times.
     const bool device = session.step_charts.front().has_classes;
     words << (device ? tr("step %1 on the device, %2") : tr("step %1, %2"))
                  .arg(bar.number)

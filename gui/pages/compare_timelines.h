@@ -30,9 +30,9 @@ class StepBox : public QSpinBox {
   const std::vector<StepBar>* bars_ = nullptr;
 };
 
-/// The timelines of two traces above each other, a step of the one aligned with a step of the
-/// other at their starts: zoom and movement of one are those of both, and the rulers count from
-/// the steps' starts. What is selected in one is selected in the other.
+/// The timelines of two traces, one above the other. A step of one is aligned with a step of the
+/// other at their starts: both zoom and move together, and the rulers count from the starts of the
+/// steps. A selection in one is also made in the other.
 class CompareTimelines : public QWidget {
   Q_OBJECT
  public:
@@ -41,24 +41,24 @@ class CompareTimelines : public QWidget {
   /// Null: empty. Aligns the median steps.
   void set_pair(std::shared_ptr<const SessionPair> pair);
   void set_theme(const Theme& theme);
-  /// Aligns these two steps at their starts and shows both whole.
+  /// Aligns these two steps at their starts and shows both completely.
   void show_steps(std::optional<StepPair> steps);
   std::optional<StepPair> steps() const { return steps_; }
-  /// Selects one target in each and moves so that both are seen; none: nothing there.
+  /// Selects a target on each side and moves so that both are visible; a target may be none.
   void show_targets(const Target& a, const Target& b);
   TimelineView& view(Side side) { return *views_[static_cast<std::size_t>(side)]; }
-  /// What is later in B, by trace time, than in A.
+  /// Add this to a time in A for the aligned time in B.
   DurationNs offset() const;
 
  private:
   QWidget* bar();
   QToolButton* button(const QString& text, const QString& name);
-  /// Takes zoom and movement over to the other side.
+  /// Copies zoom and position of one side to the other.
   void follow(Side leader);
-  /// Selects on the other side what does the same work (SessionPair::counterpart).
+  /// Selects the event of the other side that does the same work (SessionPair::counterpart).
   void select_counterpart(Side from, const Target& target);
   void describe(Side side);
-  /// Both steps whole, the longer one with a little air.
+  /// Shows both steps completely: the longer one with a margin.
   void fit();
 
   std::shared_ptr<const SessionPair> pair_;
@@ -70,7 +70,7 @@ class CompareTimelines : public QWidget {
   QToolButton* previous_;
   QToolButton* next_;
   QToolButton* median_;
-  bool following_ = false;  ///< the views answer each other: once is enough
+  bool following_ = false;  ///< one view is following the other: stops the second from answering
 };
 
 }  // namespace headway::gui

@@ -12,44 +12,45 @@ namespace headway::gui {
 
 class WrapLabel;
 
-/// A page whose figures are made off the UI thread when it is first shown: "Working…" until then,
-/// its body afterwards, or a text that says why there is nothing to show and what to record.
+/// A page whose figures are computed off the UI thread when it is first shown. Until then it shows
+/// "Working…", afterwards its body, or a text that says why there is nothing to show and what to
+/// record.
 class ComputedPage : public PageWidget {
   Q_OBJECT
  public:
   explicit ComputedPage(QWidget* parent = nullptr);
 
   void set_session(std::shared_ptr<const Session> session) final;
-  /// Shows the former figures until the new ones are there.
+  /// Shows the former figures until the new ones are ready.
   void update_session(std::shared_ptr<const Session> session) final;
-  /// Kept until the figures are there.
+  /// Keeps the link until the figures are ready.
   void open(const Link& link) final;
   bool is_ready() const { return session_ && !task_->is_running(); }
-  /// The text that stands in for the body; empty when the body is shown.
+  /// The text shown instead of the body; empty when the body is shown.
   QString empty_text() const;
 
  protected:
-  /// The work to do for session(), which is not null. It must not touch the page; what it returns
-  /// runs on the UI thread and fills the body, or calls show_empty().
+  /// Returns the work to do for session(), which is not null. The work must not touch the page. The
+  /// function that it returns runs on the UI thread and fills the body, or calls show_empty().
   virtual BackgroundTask::Work make_work() = 0;
-  /// Lets go of everything that belongs to the last session.
+  /// Drops everything that belongs to the last session.
   virtual void clear() = 0;
   virtual void open_link(const Link&) {}
 
-  /// Once, by the constructor of the page; shown when there are figures.
+  /// Called once by the constructor of the page; the body is shown when there are figures.
   void set_body(QWidget* body);
-  /// Instead of the body, until the next work.
+  /// Shows a text instead of the body until the next work is done.
   void show_empty(const QString& why);
-  /// Does the work again, for another choice of the reader.
+  /// Repeats the work after the user made another choice.
   void restart();
-  /// To an event on the timeline.
+  /// Goes to a target on the timeline.
   void follow(const Target& target) { emit followed({.page = Page::kTimeline, .target = target}); }
   const std::shared_ptr<const Session>& session() const { return session_; }
 
  private:
   std::shared_ptr<const Session> session_;
-  std::shared_ptr<const Session> shown_;  ///< what the body may point into
-  std::optional<Link> waiting_;           ///< to be opened when the figures are there
+  std::shared_ptr<const Session> shown_;  ///< the session that the body may point into
+  std::optional<Link> waiting_;           ///< link to open when the figures are ready
   BackgroundTask* task_;
   QStackedLayout* layers_;
   WrapLabel* note_;

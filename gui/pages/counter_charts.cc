@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kChart = 84;  ///< height of a plot
 constexpr int kRight = 14;
-constexpr int kDragFrom = 4;  ///< pixels until a press is a drag
+constexpr int kDragFrom = 4;  ///< movement in pixels from which a press is a drag
 
 QString text(const std::string& s) {
   return QString::fromStdString(s);
@@ -147,7 +147,7 @@ void CounterCharts::paint_times(QPainter& painter) const {
 }
 
 void CounterCharts::wheelEvent(QWheelEvent* event) {
-  // The plain wheel scrolls the charts, of which there may be many.
+  // The wheel without Ctrl scrolls the charts, because there may be many.
   if (!(event->modifiers() & Qt::ControlModifier) || !data_) return QWidget::wheelEvent(event);
   double factor = std::pow(1.25, event->angleDelta().y() / 120.0);
   set_mapping(mapping_.zoomed(factor, event->position().x() - axis_width(), bounds_));

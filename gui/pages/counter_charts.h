@@ -10,8 +10,8 @@
 
 namespace headway::gui {
 
-/// Counters below each other on one axis of time. Ctrl+wheel zooms, dragging moves, a click leads
-/// to that time.
+/// Counters below each other on a common time axis. Ctrl+wheel zooms, dragging moves, a click goes
+/// to that time on the timeline.
 class CounterCharts : public QWidget {
   Q_OBJECT
  public:
@@ -38,7 +38,7 @@ class CounterCharts : public QWidget {
   void leaveEvent(QEvent* event) override;
 
  private:
-  /// Room for the largest number at the left, the same in all charts.
+  /// Width for the largest axis number, the same in all charts.
   int axis_width() const;
   /// Where the curve of a chart is drawn, without its axis.
   QRect plot(std::size_t chart) const;
@@ -52,7 +52,7 @@ class CounterCharts : public QWidget {
   const Theme* theme_ = &Theme::light();
   HoverCard* card_;
   QPoint pressed_;
-  TimeMapping pressed_mapping_;  ///< when the drag began
+  TimeMapping pressed_mapping_;  ///< mapping at the start of the drag
   bool dragged_ = false;         ///< the pointer moved since it was pressed: no click
 };
 

@@ -23,7 +23,7 @@
 namespace headway::gui {
 namespace {
 
-/// A bar behind a share, so that the eye finds the long ones.
+/// Draws a bar behind a share, so that large shares stand out.
 class ShareDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;

@@ -15,7 +15,7 @@ QVariant aligned(const analyzer::Column& column) {
                              Qt::AlignVCenter);
 }
 
-/// For machines: what the cell holds; an empty text when not known.
+/// The raw value of the cell for programs; an empty text if unknown.
 QVariant raw(const analyzer::Cell& cell) {
   if (const std::string* text = std::get_if<std::string>(&cell))
     return QString::fromStdString(*text);
@@ -25,7 +25,7 @@ QVariant raw(const analyzer::Cell& cell) {
   return QString();
 }
 
-/// Tooltips guess whether a text is HTML; names of the program must not become it.
+/// Qt guesses whether a tooltip is HTML; names of the program must not be read as HTML.
 QString plain_tooltip(std::string_view text) {
   QString shown = QString::fromStdString(display_text(text, kTooltipCharacters));
   return QStringLiteral("<qt>%1</qt>").arg(shown.toHtmlEscaped());
@@ -114,7 +114,7 @@ QVariant DataTableModel::headerData(int section, Qt::Orientation orientation, in
   switch (role) {
     case Qt::DisplayRole: {
       QString title = QString::fromStdString(display_text(column.label, 60));
-      // The style's own arrow would lie over a title that is aligned to the right.
+      // The style's own arrow would cover a right-aligned title.
       if (section == how_.column)
         title += how_.descending ? QStringLiteral(" ▾") : QStringLiteral(" ▴");
       return title;

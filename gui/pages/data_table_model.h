@@ -8,23 +8,23 @@
 
 namespace headway::gui {
 
-/// A LinkedTable for a table view: sorted and filtered. Texts are made for the rows in sight only;
-/// Qt::EditRole gives raw values and column ids.
+/// A LinkedTable for a table view: sorted and filtered. Texts are made for visible rows only.
+/// Qt::EditRole returns raw values and column ids.
 class DataTableModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  /// Role of a number from 0 to 1 for a bar: the cell beside the column's largest.
+  /// Role for a number from 0 to 1 for a bar: the cell divided by the column's largest value.
   static constexpr int kShareRole = Qt::UserRole;
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  /// Null: nothing.
+  /// Null: empty.
   void set_table(std::shared_ptr<const LinkedTable> table);
   const std::shared_ptr<const LinkedTable>& table() const { return table_; }
   /// Rows whose texts contain all words; empty: all rows.
   void set_filter(const QString& filter);
   const Arrangement& arrangement() const { return how_; }
-  /// Rows of the table as they are shown.
+  /// Row numbers of the table in the order shown.
   const std::vector<std::uint32_t>& order() const { return order_; }
   /// The row of the table that is shown at `row`.
   std::uint32_t source(int row) const { return order_[static_cast<std::size_t>(row)]; }
@@ -41,9 +41,9 @@ class DataTableModel : public QAbstractTableModel {
   void arrange();
 
   std::shared_ptr<const LinkedTable> table_;
-  std::vector<std::uint32_t> order_;  ///< by row that is shown: row of the table
+  std::vector<std::uint32_t> order_;  ///< by shown row: row of the table
   Arrangement how_;
-  double largest_ = 0;  ///< of the bar column
+  double largest_ = 0;  ///< largest value of the bar column
 };
 
 }  // namespace headway::gui

@@ -11,7 +11,7 @@ namespace headway::gui {
 
 namespace {
 
-/// Below this a pass over the trace is not felt.
+/// In smaller traces a pass over the trace is not noticeable.
 constexpr std::size_t kLargeTrace = 300'000;
 
 }  // namespace
@@ -115,7 +115,7 @@ void DetailsPanel::show_lines(const QString& title, const std::vector<Detail>& l
       grid->addWidget(shown, row++, 0, 1, 2);
       continue;
     }
-    // A name in the left column takes a line of its own when it is long.
+    // A long name in the left column gets a line of its own.
     QLabel* name = dim_label(label);
     if (label.size() > 16) {
       grid->addWidget(name, row++, 0, 1, 2);

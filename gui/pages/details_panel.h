@@ -14,23 +14,23 @@ namespace headway::gui {
 
 class WrapLabel;
 
-/// What is selected on the timeline, line by line; lines that lead somewhere can be followed. What
-/// takes a pass over a large trace comes a moment later, from another thread.
+/// Describes the selection of the timeline, line by line; lines with a target are links. Lines that
+/// need a pass over a large trace are added later by another thread.
 class DetailsPanel : public QScrollArea {
   Q_OBJECT
  public:
   explicit DetailsPanel(QWidget* parent = nullptr);
 
   void set_session(std::shared_ptr<const Session> session);
-  /// `links`: of the target, as far as they are known.
+  /// `links`: the known links of the target.
   void show_target(const Target& target, std::vector<EventLink> links = {});
-  /// Facts of a selected stretch of time, counted on another thread in a large trace.
+  /// Shows facts about a selected time range; in a large trace another thread computes them.
   void show_range(Interval range);
   void show_lines(const QString& title, const std::vector<Detail>& lines);
-  /// "Label: value" lines of what is shown.
+  /// The shown lines as "Label: value".
   QString text() const;
-  /// Opens a line of the recorded program in the editor. What was done, or why not, stands below the title
-  /// and is returned.
+  /// Opens a line of the recorded program in the editor. A text about the result is shown below the
+  /// title and returned.
   QString open_source(const SourcePlace& place);
 
  signals:
@@ -39,7 +39,7 @@ class DetailsPanel : public QScrollArea {
  private:
   void show_hint();
 
-  /// Whether a pass over the trace would be felt on the UI thread.
+  /// True if a pass over the trace would noticeably block the UI thread.
   bool is_large() const;
 
   std::shared_ptr<const Session> session_;

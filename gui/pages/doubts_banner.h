@@ -12,8 +12,8 @@ namespace headway::gui {
 
 class WrapLabel;
 
-/// What must be known before the figures are trusted: losses and doubts, above every page. One
-/// line; all of them when opened.
+/// Data losses and doubts that users must know before they trust the figures, above every page.
+/// Shows one line; all of them when opened.
 class DoubtsBanner : public QFrame {
   Q_OBJECT
  public:

@@ -21,7 +21,7 @@ QString count(std::int64_t n) {
   return QString::fromStdString(format_count(n));
 }
 
-/// Edge of a power of ten, as an axis says it.
+/// True for the edge of a power of ten, which the axis labels.
 bool is_decade(int bin) {
   return bin > 0 && (bin - 1) % DurationHistogram::kBinsPerDecade == 0;
 }
@@ -96,7 +96,7 @@ void DurationHistogramView::paintEvent(QPaintEvent*) {
                                   .arg(time(DurationHistogram::least_of(selection_->first)),
                                        time(DurationHistogram::least_of(selection_->second)))
                             : tr("Durations – drag to select");
-  // Half a hint is none.
+  // Leaves out the second part of the hint if it does not fit completely.
   if (fontMetrics().horizontalAdvance(text) > title.width()) text = text.section(tr(" – "), 0, 0);
   painter.drawText(title, Qt::AlignLeft, text);
   if (selection_)
@@ -106,7 +106,7 @@ void DurationHistogramView::paintEvent(QPaintEvent*) {
   for (int bin = histogram_.first(); bin < histogram_.last(); ++bin) {
     const std::int64_t events = histogram_.count(bin);
     if (!events) continue;
-    // Roots: one hit among a thousand is what one looks for.
+    // Square roots, so that a single hit among a thousand is visible.
     const double share =
         std::sqrt(static_cast<double>(events) / static_cast<double>(histogram_.highest()));
     const int height = std::max(2, static_cast<int>(share * area.height()));
@@ -117,7 +117,7 @@ void DurationHistogramView::paintEvent(QPaintEvent*) {
         chosen ? theme_->counter : theme_->border);
   }
   painter.fillRect(QRect(area.left(), area.bottom() + 1, area.width(), 1), theme_->border);
-  // Powers of ten, and the ends where there are few of them.
+  // Labels powers of ten, and also the ends if there are few of them.
   int right_of_last = -1;
   const auto label = [&](int bin) {
     const QString text = time(DurationHistogram::least_of(bin));
@@ -171,7 +171,7 @@ void DurationHistogramView::mouseMoveEvent(QMouseEvent* event) {
        tr("%1 of %2 hits").arg(count(histogram_.count(bin)), count(histogram_.events()))});
 }
 
-/// A click takes a bin; on what is selected already it takes the selection away.
+/// A click selects a bin; on the selection it removes the selection.
 void DurationHistogramView::mouseReleaseEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton || anchor_ < 0) return;
   const int bin = bin_at(event->position().toPoint().x());

@@ -11,8 +11,8 @@
 
 namespace headway::gui {
 
-/// Durations on a logarithmic scale. Dragging selects a range of them, arrow keys move it, with Shift
-/// they widen it; a click beside the selection and Esc take it away.
+/// Durations on a logarithmic scale. Dragging selects a range of them, arrow keys move it, and with
+/// Shift they widen it. A click beside the selection or Esc removes it.
 class DurationHistogramView : public QWidget {
   Q_OBJECT
  public:
@@ -24,7 +24,7 @@ class DurationHistogramView : public QWidget {
   /// [first, last) of bins; none: all.
   const std::optional<std::pair<int, int>>& selection() const { return selection_; }
   void select(std::optional<std::pair<int, int>> bins);
-  /// Where bars are drawn; below it stands the axis.
+  /// Where bars are drawn; the axis is below it.
   QRect plot() const;
   /// Left edge of a bin.
   int x_of(int bin) const;
@@ -32,7 +32,7 @@ class DurationHistogramView : public QWidget {
   QSize minimumSizeHint() const override { return {160, 90}; }
 
  signals:
-  /// By the reader. `below` INT64_MAX ns with `least` 0: all.
+  /// Emitted for the user's selections only. `least` 0 with `below` INT64_MAX ns: all durations.
   void range_selected(headway::DurationNs least, headway::DurationNs below);
 
  protected:
@@ -45,11 +45,11 @@ class DurationHistogramView : public QWidget {
 
  private:
   int bin_at(int x) const;
-  // With a bin of air on both sides: a single bar is no block.
+  // One empty bin on both sides, so that a single bar does not fill the view.
   int first_shown() const { return std::max(0, histogram_.first() - 1); }
   int last_shown() const { return std::min(DurationHistogram::bins(), histogram_.last() + 1); }
   void choose(std::optional<std::pair<int, int>> bins);
-  /// Emits range_selected() for the bins that are selected.
+  /// Emits range_selected() for the selected bins.
   void tell_selection();
 
   const Theme* theme_ = &Theme::light();

@@ -56,8 +56,8 @@ void EvidenceTree::set_session(std::shared_ptr<const Session> session, const The
     for (std::size_t e = 0; e < finding.evidence.size(); ++e) {
       const analyzer::Evidence& evidence = finding.evidence[e];
       QTreeWidgetItem* line = new QTreeWidgetItem(item);
-      // Most lines of a finding say the same: when it was comes first, so that they are told apart where
-      // the panel is narrow.
+      // Most lines of a finding are similar: the time comes first, so that they differ even in a
+      // narrow panel.
       const QString note = tr("%1 · %2").arg(
           QString::fromStdString(format_duration(evidence.where.begin - TimeNs{})),
           QString::fromStdString(

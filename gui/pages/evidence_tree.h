@@ -9,22 +9,22 @@
 
 namespace headway::gui {
 
-/// The findings beside the timeline: each with its evidence below it, to step through.
+/// The findings beside the timeline, each with its evidence below it, to go through one by one.
 class EvidenceTree : public QTreeWidget {
   Q_OBJECT
  public:
   explicit EvidenceTree(QWidget* parent = nullptr);
 
   void set_session(std::shared_ptr<const Session> session, const Theme& theme);
-  /// Marks an evidence as the current one without following it.
+  /// Makes a piece of evidence current without emitting evidence_followed().
   void set_current(int finding, int evidence);
-  /// The finding that is selected, or one of whose evidence is; -1: none.
+  /// The selected finding, or the one whose evidence is selected; -1: none.
   int current_finding() const;
 
  signals:
   /// Indices into Analysis::findings and into the finding's evidence.
   void evidence_followed(int finding, int evidence);
-  /// The reader wants the finding in full.
+  /// The user wants to see the finding in full.
   void finding_opened(int finding);
 };
 

@@ -34,13 +34,13 @@ QString qt_path(const std::filesystem::path& file) {
   fail_usage("{}: cannot write: {}. {}.", file.string(), why, remedy);
 }
 
-/// A file that takes its name only when all is in it. Not QSaveFile: that one does not say why a
-/// write failed.
+/// A file that gets its final name only when it is complete. Not QSaveFile, which does not report
+/// why a write failed.
 class NewFile {
  public:
   explicit NewFile(const std::filesystem::path& path) : path_(path) {
     std::error_code ignored;
-    // A device or pipe would be replaced by a file; a link stays one.
+    // A device or pipe would be replaced by a file; a symbolic link stays a link.
     if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
       fail_write(path, "something else has that name");
     target_ = std::filesystem::is_symlink(path, ignored)
@@ -93,7 +93,7 @@ QByteArray picture_of(QWidget& widget, bool svg) {
   generator.setSize(widget.size());
   generator.setViewBox(widget.rect());
   generator.setTitle(QStringLiteral("Headway"));
-  // Without it a text would be as large as on a device of Qt's own resolution.
+  // Otherwise text would have the size for Qt's default resolution.
   generator.setResolution(widget.logicalDpiX());
   QPainter painter(&generator);
   widget.render(&painter);

@@ -40,7 +40,7 @@ EventSelection selected_events(MainWindow& window) {
 std::function<void()> csv_export(MainWindow& window, const std::filesystem::path& file) {
   if (!window.session()) fail_usage("{}: no trace to take a table from.", file.string());
   if (window.page() == Page::kTimeline) {
-    // The session is kept: its texts are what the selection points to.
+    // Keeps the session alive, because the selection refers to its texts.
     return [session = window.session(), selection = selected_events(window), file] {
       export_text(file, [&](const auto& write) { write_events_csv(*session, selection, write); });
     };
@@ -110,7 +110,7 @@ void ExportMenu::export_timeline(const QString& file) {
 }
 
 void ExportMenu::export_selection(const QString& file) {
-  if (writer_.joinable()) return;  // the entry is grey meanwhile
+  if (writer_.joinable()) return;  // an export is running; the entry is disabled meanwhile
   std::function<void()> work;
   try {
     work = csv_export(window_, file_path(file));
@@ -134,7 +134,7 @@ void ExportMenu::export_selection(const QString& file) {
   });
 }
 
-/// A line that goes away for what went well; a box that stays for what did not.
+/// Shows a temporary line for success, and a message box for an error.
 void ExportMenu::tell(const QString& file, const QString& error) {
   if (error.isEmpty()) {
     QStatusBar* bar = window_.statusBar();

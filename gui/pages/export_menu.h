@@ -12,28 +12,28 @@ namespace headway::gui {
 
 class MainWindow;
 
-/// Collects what the page in sight has selected and gives the work of writing it as CSV, which may
-/// be done on any thread: on the timeline the events of the selected time, else those of the
-/// selected event's name, else those in sight; on other pages the table as it is sorted and
-/// filtered. Throws Error(kUsage) for pages without a table; the work throws as `export_text` does.
+/// Collects the selection of the visible page and returns a function that writes it as CSV on any
+/// thread. On the timeline: the events of the selected time, else those with the selected event's
+/// name, else the visible ones. On other pages: the table as it is sorted and filtered. Throws
+/// Error(kUsage) for pages without a table; the returned function throws as `export_text` does.
 std::function<void()> csv_export(MainWindow& window, const std::filesystem::path& file);
 
 /// The entries of the File menu that write pictures and tables, with their dialogues. Tables are
-/// written on a thread of their own.
+/// written on a separate thread.
 class ExportMenu : public QObject {
   Q_OBJECT
  public:
   ExportMenu(MainWindow& window, QMenu* menu);
-  /// Waits for what is being written.
+  /// Waits for the current export.
   ~ExportMenu() override;
 
-  /// What the entries do once a file is chosen; errors are told in a box of words.
+  /// Called by the entries once a file is chosen; errors appear in a message box.
   void export_page(const QString& file);
   void export_timeline(const QString& file);
   void export_selection(const QString& file);
 
  signals:
-  /// Something was written, or not: then `error` says why.
+  /// An export ended; `error` is empty or says why it failed.
   void finished(const QString& file, const QString& error);
 
  private:

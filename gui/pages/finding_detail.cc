@@ -70,7 +70,8 @@ void FindingDetail::show_finding(int finding) {
   setWidget(page_of(session_->analysis.findings[static_cast<std::size_t>(finding)]));
 }
 
-/// Below the evidence: the lines of source that its events come from, where names tell them; most frequent first.
+/// Adds the source lines of the finding's events below the evidence, where names contain them; the
+/// most frequent first.
 void FindingDetail::add_sources(QVBoxLayout& layout, const analyzer::Finding& finding) {
   constexpr std::size_t kMost = 6;
   std::vector<std::pair<SourcePlace, int>> places;

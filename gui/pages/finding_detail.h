@@ -9,7 +9,7 @@
 
 namespace headway::gui {
 
-/// One finding in full: claim, evidence to jump to, advice with the knob to turn.
+/// One finding in full: claim, evidence with links, advice with the setting to change.
 class FindingDetail : public QScrollArea {
   Q_OBJECT
  public:
@@ -22,11 +22,11 @@ class FindingDetail : public QScrollArea {
 
  signals:
   void evidence_followed(int finding, int evidence);
-  /// A step as it would be with the finding's fix.
+  /// The user wants to see the predicted step with the finding's fix.
   void prediction_followed(int finding);
 
  private:
-  /// The finding as widgets, made anew for each.
+  /// Creates the widgets of a finding.
   QWidget* page_of(const analyzer::Finding& finding);
   void add_sources(QVBoxLayout& layout, const analyzer::Finding& finding);
 

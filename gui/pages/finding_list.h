@@ -12,8 +12,8 @@
 
 namespace headway::gui {
 
-/// The ranked list of findings: status as a mark and as a word, title, what it would gain and how
-/// sure that is.
+/// The ranked list of findings: status as an icon and as a word, title, possible gain and
+/// confidence.
 class FindingList : public QListView {
   Q_OBJECT
  public:

@@ -11,7 +11,7 @@
 
 namespace headway::gui {
 
-/// The list of findings beside the one that is selected, in full.
+/// The list of findings, and beside it the selected finding in full.
 class FindingsPage : public PageWidget {
   Q_OBJECT
  public:

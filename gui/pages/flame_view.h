@@ -9,7 +9,8 @@
 
 namespace headway::gui {
 
-/// A flame graph with its root on top: a click zooms to a stack, on what is above it out again.
+/// A flame graph with its root on top: a click zooms in to a stack, a click on an ancestor zooms
+/// out.
 class FlameView : public QWidget {
   Q_OBJECT
  public:
@@ -17,7 +18,7 @@ class FlameView : public QWidget {
 
   void set_graph(std::shared_ptr<const FlameGraph> graph);
   void set_theme(const Theme& theme);
-  /// Stacks whose name holds it stay bright; empty: all.
+  /// Stacks whose name contains the text stay bright; empty: all.
   void set_search(const QString& needle);
   /// A click leads to the longest event of a box and Ctrl+click zooms, instead of the other way round.
   void set_click_follows(bool follows) { click_follows_ = follows; }
@@ -34,13 +35,13 @@ class FlameView : public QWidget {
   int row_height() const { return fontMetrics().height() + 5; }
 
  signals:
-  /// The longest event that a box stands for.
+  /// The user wants to see the longest event of a box.
   void followed(const headway::gui::Target& longest);
-  /// Another node has the whole width.
+  /// Another node now has the whole width.
   void zoomed(std::uint32_t node);
-  /// The line of source that a box is named after.
+  /// The user wants to see the source line that a box is named after.
   void source_wanted(const headway::gui::Target& longest);
-  /// The keyboard went to this box.
+  /// The keyboard focus moved to this box.
   void moved(const QRect& box);
 
  protected:
@@ -68,7 +69,7 @@ class FlameView : public QWidget {
   std::string search_;
   bool click_follows_ = false;
   std::uint32_t focus_ = 0;    ///< node that has the whole width; 0: the root
-  std::uint32_t current_ = 0;  ///< of the keyboard
+  std::uint32_t current_ = 0;  ///< node with the keyboard focus
 };
 
 }  // namespace headway::gui

@@ -10,20 +10,21 @@
 
 namespace headway::gui {
 
-/// A line over the timeline to type a place into. What is no place is explained below it.
+/// An input line over the timeline for a place to go to. Invalid input is explained below it.
 class GoToBar : public QFrame {
   Q_OBJECT
  public:
-  /// `parse` throws Error for what is no place.
+  /// `parse` throws Error for invalid input.
   GoToBar(std::function<Destination(const std::string&)> parse, QWidget* parent);
 
-  /// Shows the bar over the timeline with the keyboard; its former text is selected, to be typed over.
+  /// Shows the bar with the keyboard focus; its former text is selected, so that typing replaces
+  /// it.
   void activate();
   QLineEdit& edit() { return *edit_; }
   QString message() const { return message_->text(); }
 
  signals:
-  /// The typed place was understood.
+  /// The user entered a valid place.
   void went(const headway::gui::Destination& destination);
   /// Closed without going anywhere.
   void left();

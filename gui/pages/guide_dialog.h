@@ -6,12 +6,12 @@
 
 namespace headway::gui {
 
-/// The user guide in a window of its own, which may stay open beside the trace.
+/// The user guide in a separate window that may stay open beside the trace.
 class GuideDialog : public QDialog {
   Q_OBJECT
  public:
   explicit GuideDialog(QWidget* parent);
-  /// By the file's name in docs/user-guide.
+  /// By the name of the file in docs/user-guide.
   void show_page(const QString& file);
   QString text() const { return browser_->toPlainText(); }
 

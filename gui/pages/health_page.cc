@@ -20,7 +20,7 @@ QString text(std::string_view view) {
   return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
 
-/// A mark that differs in shape, not only in colour.
+/// An icon that differs in shape, not only in colour.
 class LevelMark : public QWidget {
  public:
   LevelMark(HealthLevel level, const Theme& theme) : level_(level), theme_(theme) {

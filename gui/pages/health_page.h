@@ -9,7 +9,7 @@
 
 namespace headway::gui {
 
-/// How good the trace is: doubts, coverage, losses, audit, clock and cost, origin.
+/// The quality of the trace: doubts, coverage, losses, audit, clock and cost, origin.
 class HealthPage : public ComputedPage {
   Q_OBJECT
  public:

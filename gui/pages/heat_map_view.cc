@@ -60,7 +60,7 @@ int HeatMapView::row_height() const {
   return std::clamp(room / std::max(1, rows), kLeastRow, kMostRow);
 }
 
-/// Names stand below each other without their leading.
+/// Names are placed below each other without leading.
 int HeatMapView::least_labelled() const {
   return fontMetrics().ascent() + fontMetrics().descent() - 1;
 }
@@ -87,7 +87,7 @@ QSize HeatMapView::sizeHint() const {
 
 QSize HeatMapView::minimumSizeHint() const {
   int rows = map_ ? static_cast<int>(map_->rows.size()) : 1;
-  // The ranks of one machine each have their name beside their row; more rows share the room.
+  // Up to eight ranks (of one machine) have their names beside their rows; more share the height.
   const int row = std::clamp(8 * least_labelled() / std::max(1, rows), kLeastRow, least_labelled());
   return {300, rows * row + 4 * fontMetrics().height() + 34};
 }
@@ -103,7 +103,7 @@ QRect HeatMapView::rect_of(std::uint32_t row, std::uint32_t column) const {
 
 QRgb HeatMapView::color_of(DurationNs value) const {
   double share = std::clamp(ratio(value - range_.first, range_.second - range_.first), 0.0, 1.0);
-  // One hue from pale to strong: read in either theme, by colour-blind people and in print.
+  // One hue from pale to strong: readable in both themes, for colour-blind users and in print.
   QRgb pale = blend(theme_->base.rgb(), theme_->accent.rgb(), 0.06);
   QRgb strong = theme_->dark ? theme_->accent.rgb() : blend(theme_->accent.rgb(), 0xff000000, 0.35);
   return blend(pale, strong, share);
@@ -133,7 +133,7 @@ void HeatMapView::paint_rows(QPainter& painter, const QRect& area) const {
           fontMetrics().elidedText(text(map_->rows[r].label), Qt::ElideMiddle, name_width() - 10));
       next_label = top + least_labelled();
     }
-    // Per pixel column the largest of its steps, so that nothing slow is lost.
+    // Each pixel column shows the largest value of its steps, so that no slow step is lost.
     for (std::uint32_t c = 0; c < columns;) {
       QRect box = rect_of(r, c);
       DurationNs most{-1};

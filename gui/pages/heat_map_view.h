@@ -9,8 +9,8 @@
 
 namespace headway::gui {
 
-/// Ranks by steps, coloured by one figure. Where steps are narrower than a pixel, a column shows
-/// the largest value of its steps.
+/// A map of ranks by steps, coloured by one figure. Where steps are narrower than a pixel, a column
+/// shows the largest value of its steps.
 class HeatMapView : public QWidget {
   Q_OBJECT
  public:
@@ -43,11 +43,11 @@ class HeatMapView : public QWidget {
   };
   QRect plot() const;
   int row_height() const;
-  /// Height of a row, in pixels, from which its rank is named.
+  /// Minimum row height, in pixels, at which ranks are named.
   int least_labelled() const;
   int name_width() const;
   std::optional<At> at(const QPoint& point) const;
-  /// Between the smallest and the largest value of the metric.
+  /// The colour of a value, scaled between the ends of the metric's range.
   QRgb color_of(DurationNs value) const;
   void paint_rows(QPainter& painter, const QRect& area) const;
   void paint_axis(QPainter& painter, const QRect& area) const;

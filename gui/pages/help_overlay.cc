@@ -43,7 +43,7 @@ int wrapped_height(const QFontMetrics& metrics, const QString& words, int width)
   return metrics.boundingRect(QRect(0, 0, width, 10'000), Qt::TextWordWrap, words).height();
 }
 
-/// Gives a block its place in a column: keys at the left, words wrapped beside them. Returns its height.
+/// Lays out a block in a column: keys at the left, wrapped text beside them. Returns its height.
 int fit(HelpBlock& block, const QFont& plain, const QFont& bold, int column_width) {
   const QFontMetrics words(plain);
   const QFontMetrics keys(bold);
@@ -64,8 +64,8 @@ int fit(HelpBlock& block, const QFont& plain, const QFont& bold, int column_widt
   return height + line;
 }
 
-/// In which of `count` columns each block stands so that the highest column is as low as can be. There are six
-/// blocks: all ways to do it are few.
+/// The column of each block that makes the tallest column as low as possible, for `count` columns.
+/// Tries all combinations; with six blocks they are few.
 std::vector<std::size_t> spread(const std::vector<int>& heights, std::size_t count) {
   std::size_t ways = 1;
   for (std::size_t i = 0; i < heights.size(); ++i) ways *= count;
@@ -88,7 +88,7 @@ std::vector<std::size_t> spread(const std::vector<int>& heights, std::size_t cou
   return best;
 }
 
-/// In so many columns; blocks stay whole.
+/// Lays out the blocks in `count` columns; blocks are not split.
 HelpLayout in_columns(std::size_t count, const QFont& plain, int natural, QSize room) {
   HelpLayout layout;
   layout.font = plain;
@@ -110,7 +110,7 @@ HelpLayout in_columns(std::size_t count, const QFont& plain, int natural, QSize 
   return layout;
 }
 
-/// The width of a column in which nothing needs to wrap.
+/// The column width at which no text wraps.
 int natural_width(const QFont& plain) {
   QFont bold = plain;
   bold.setBold(true);
@@ -178,7 +178,7 @@ void HelpOverlay::mouseReleaseEvent(QMouseEvent*) {
   hide();
 }
 
-/// Any key closes it, but not the Shift that a second "?" begins with.
+/// Any key closes the help, except the Shift of a second "?".
 void HelpOverlay::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
     case Qt::Key_Shift:

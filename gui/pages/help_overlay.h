@@ -11,7 +11,7 @@
 
 namespace headway::gui {
 
-/// A key or gesture with what it does; a heading where `right` is empty.
+/// A key or gesture with its effect; a heading where `right` is empty.
 struct HelpLine {
   QString left;
   QString right;
@@ -22,18 +22,18 @@ struct HelpBlock {
   int keys = 0;  ///< widths of the two halves, 10 pixels apart
   int words = 0;
 };
-/// Where everything stands. Words that are too long for their column wrap.
+/// The positions of all lines. Words that are too long for their column wrap.
 struct HelpLayout {
   std::vector<std::vector<HelpBlock>> columns;
   QFont font;
   int line = 0;
   int column_width = 0;
-  int height = 0;  ///< of the highest column
+  int height = 0;  ///< of the tallest column
 };
-/// As few columns as fit the height; in smaller letters where three do not.
+/// Uses as few columns as fit the height; a smaller font if three do not fit.
 HelpLayout lay_out(const QFont& font, QSize room);
 
-/// All keys and gestures, over the window; any key or click closes it.
+/// All keys and gestures, shown over the window; any key or click closes it.
 class HelpOverlay : public QWidget {
   Q_OBJECT
  public:
@@ -50,7 +50,7 @@ class HelpOverlay : public QWidget {
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
-  QPointer<QWidget> focused_;  ///< before the help was shown: keys go on there
+  QPointer<QWidget> focused_;  ///< the widget with the keyboard focus before the help was shown
   const Theme* theme_ = &Theme::light();
 };
 

@@ -8,13 +8,13 @@
 
 namespace headway::gui {
 
-/// How many steps took how long.
+/// A histogram of step durations.
 class HistogramView : public QWidget {
   Q_OBJECT
  public:
   explicit HistogramView(QWidget* parent = nullptr);
 
-  /// The chart must outlive the view or be replaced; null: nothing.
+  /// The chart must outlive the view or be replaced; null: empty.
   void set_chart(const StepChart* chart, const StepSpread& spread);
   void set_theme(const Theme& theme);
   QSize sizeHint() const override { return {340, 150}; }

@@ -41,7 +41,7 @@ HitsPanel::HitsPanel(QWidget* parent)
   layout->addWidget(splitter, 1);
   setFocusProxy(table_);
   connect(table_, &DataTable::row_followed, this, &HitsPanel::followed);
-  // A list to step through: one click leads there.
+  // The list is for stepping through: one click goes to a hit.
   connect(&table_->view(), &QTableView::clicked, this, [this](const QModelIndex& index) {
     if (const auto& shown = table_->model().table())
       emit followed(shown->link(table_->model().source(index.row())));
@@ -104,13 +104,14 @@ void HitsPanel::show_list(HitList list) {
   state_->setVisible(list_.hits == 0);
   state_->setText(tr("No event name contains this text."));
   table_->set_table(list_.table);
-  // Names and durations are what one looks for; the row's path may be cut in its middle.
+  // Names and durations matter most; the row's path may be shortened in the middle.
   if (list_.table)
     table_->view().setColumnWidth(1, std::min(kRowWidth, table_->view().columnWidth(1)));
   histogram_->set_histogram(list_.histogram);
 }
 
-/// Sorted by duration, a list that has not all hits has the longest or shortest of them.
+/// If the list does not have all hits, sorting by duration replaces them by the longest or
+/// shortest.
 void HitsPanel::sorted_by(int column, bool descending) {
   if (!search_ || !list_.table) return;
   const bool by_length = column == list_.table->column("duration_ns");
@@ -119,7 +120,7 @@ void HitsPanel::sorted_by(int column, bool descending) {
                                            : HitQuery::Keep::kShortest;
   if (keep == query_.keep) return;
   query_.keep = keep;
-  if (list_.table->table.rows.size() == list_.in_duration) return;  // it has all
+  if (list_.table->table.rows.size() == list_.in_duration) return;  // the list has all hits
   old_ = true;
   want();
 }

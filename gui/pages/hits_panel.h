@@ -13,14 +13,14 @@ namespace headway::gui {
 
 class WrapLabel;
 
-/// What the search found, as a list to jump from, beside a histogram of durations that filters it. The list is made
-/// on another thread, and only while it is seen.
+/// The hits of a search, as a list to jump from, beside a histogram of durations that filters it.
+/// The list is made on another thread, and only while the panel is visible.
 class HitsPanel : public QWidget {
   Q_OBJECT
  public:
   explicit HitsPanel(QWidget* parent = nullptr);
 
-  /// Null: nothing is searched for.
+  /// Null: no search.
   void set_search(std::shared_ptr<const Session> session, std::shared_ptr<const Search> search);
   void set_theme(const Theme& theme);
   DataTable& table() { return *table_; }
@@ -42,7 +42,7 @@ class HitsPanel : public QWidget {
   std::shared_ptr<const Search> search_;
   HitQuery query_;
   HitList list_;
-  bool old_ = true;  ///< the list is not of `search_` and `query_`
+  bool old_ = true;  ///< the list does not belong to `search_` and `query_`
   BackgroundTask* task_;
   DataTable* table_;
   DurationHistogramView* histogram_;

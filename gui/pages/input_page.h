@@ -11,7 +11,8 @@ namespace headway::gui {
 
 class DataTable;
 
-/// How batches are made: what each loader worker does, which stage limits, who waits for it.
+/// How batches are made: the work of each loader worker, the stage that limits, the waits for
+/// batches.
 class InputPage : public ComputedPage {
   Q_OBJECT
  public:

@@ -20,7 +20,7 @@ KernelsPage::KernelsPage(QWidget* parent)
   table_->add_control(scope_);
   set_body(table_);
   connect(grouping_, &QComboBox::currentIndexChanged, this, [this](int grouping) {
-    // Launches are told over the whole trace only.
+    // Launches are available for the whole trace only.
     scope_->setEnabled(grouping != static_cast<int>(KernelGrouping::kLaunches));
     restart();
   });

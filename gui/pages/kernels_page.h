@@ -9,7 +9,7 @@ namespace headway::gui {
 
 class DataTable;
 
-/// Kernels by name, by family or by launch; each row leads to its longest.
+/// Kernels by name, by family or by launch; each row links to its longest kernel.
 class KernelsPage : public ComputedPage {
   Q_OBJECT
  public:

@@ -41,7 +41,8 @@ void WrapLabel::set_dim(bool dim) {
   update();
 }
 
-/// Lays the text out and calls `visit(layout, line)`; the height of all lines.
+/// Lays out the text, calls `visit(layout, line)` for each line, and returns the height of all
+/// lines.
 template <class Visit>
 int WrapLabel::for_each_line(int width, Visit visit) const {
   QMargins margins = contentsMargins();
@@ -84,7 +85,7 @@ QSize WrapLabel::sizeHint() const {
 }
 
 QSize WrapLabel::minimumSizeHint() const {
-  // A single line is never cut at its top and bottom, however little room there is.
+  // A single line keeps its full height, even if there is little room.
   return {kLeastWidth, single_ ? sizeHint().height() : QFontMetrics(font()).height()};
 }
 

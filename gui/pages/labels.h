@@ -5,16 +5,16 @@
 
 namespace headway::gui {
 
-/// A label for text of the recorded program: plain text only, and a word that is too long for the
-/// line (C++ names are) is broken instead of widening the page. A right click copies.
+/// A label for text of the recorded program. It shows plain text only, and it breaks a word that is
+/// too long for the line (as C++ names are) instead of widening the page. A right click copies.
 class WrapLabel : public QLabel {
   Q_OBJECT
  public:
   explicit WrapLabel(const QString& text, QWidget* parent = nullptr);
 
-  /// One line that ends in an ellipsis where it does not fit.
+  /// One line that ends in an ellipsis if it does not fit.
   void set_single_line(bool single);
-  /// Less important: in the palette's placeholder colour.
+  /// For secondary text: uses the palette's placeholder colour.
   void set_dim(bool dim);
 
   int heightForWidth(int width) const override;
@@ -38,7 +38,7 @@ WrapLabel* dim_label(const QString& text, QWidget* parent = nullptr);
 /// A heading, `points` larger than the program's font.
 WrapLabel* heading_label(const QString& text, qreal points, QWidget* parent = nullptr);
 
-/// A text that can be followed by mouse or keyboard.
+/// A text that works as a link, by mouse or keyboard.
 class LinkLabel : public WrapLabel {
   Q_OBJECT
  public:

@@ -21,7 +21,7 @@ constexpr int kSwatch = 11;
 
 std::vector<analyzer::TimeClass> used_classes(const Session& session) {
   using analyzer::TimeClass;
-  // What a device op can be by itself.
+  // Without the analysis: the classes that a device op can have by itself.
   if (!session.analysed)
     return {TimeClass::kComputeTensor, TimeClass::kComputeOther, TimeClass::kOptimizer,
             TimeClass::kCommTransfer,  TimeClass::kH2d,          TimeClass::kD2hOther};
@@ -95,7 +95,7 @@ void LegendBar::keyPressEvent(QKeyEvent* event) {
   set_open(!open_);
 }
 
-/// Leaves the entries that fit into a line with one that opens the rest.
+/// Keeps the entries that fit on a line, and adds one that opens the rest.
 void LegendBar::cut_to_line(std::vector<Entry>& entries, int width) const {
   const QFontMetrics metrics(font());
   auto width_of = [&](const QString& text) {

@@ -9,7 +9,8 @@
 
 namespace headway::gui {
 
-/// The colours of time classes with their names, on as many lines as needed, or on one with a button for the rest.
+/// The colours of time classes with their names, on as many lines as needed, or on one line with a
+/// button for the rest.
 class LegendBar : public QWidget {
   Q_OBJECT
  public:
@@ -17,10 +18,11 @@ class LegendBar : public QWidget {
 
   void set_classes(std::vector<analyzer::TimeClass> classes);
   void set_theme(const Theme& theme);
-  /// A last entry that explains how merged events are drawn.
+  /// Adds a last entry that explains how merged events are drawn.
   void explain_merging(bool explain);
 
-  /// One line; what does not fit is behind an entry that a click, or Space, opens.
+  /// Uses one line; entries that do not fit appear when the user clicks a last entry or presses
+  /// Space.
   void set_single_line(bool single);
   bool is_open() const { return open_; }
   void set_open(bool open);
@@ -41,15 +43,15 @@ class LegendBar : public QWidget {
  private:
   struct Entry {
     QString text;
-    QString doc;  ///< what the class means, when the pointer is on it
+    QString doc;  ///< the meaning of the class, shown as a tooltip
     QBrush fill;
     QRect box;  ///< in pixels of the widget
     bool merging = false;
-    bool opens = false;  ///< no class: shows the rest, or hides it again
+    bool opens = false;  ///< not a class: shows or hides the remaining entries
   };
-  /// Leaves what fits a line, with an entry that opens the rest.
+  /// Keeps the entries that fit on a line, and adds one that opens the rest.
   void cut_to_line(std::vector<Entry>& entries, int width) const;
-  /// All entries with their places; `height`: of all lines, may be null.
+  /// All entries with their positions. `height`: receives the height of all lines; may be null.
   std::vector<Entry> arranged(int width, int* height) const;
 
   const Theme* theme_ = &Theme::light();

@@ -32,7 +32,7 @@ MainMenus::MainMenus(MainWindow& window, bool keep_settings) : QObject(&window),
   set_trace_open(false);
 }
 
-/// An entry whose key works in the whole window.
+/// Adds an entry whose key works in the whole window.
 QAction* MainMenus::add_action(QMenu* menu, Command command) {
   QAction* action = menu->addAction(QString::fromStdString(menu_text(command)));
   action->setShortcuts(sequences(command));
@@ -40,7 +40,8 @@ QAction* MainMenus::add_action(QMenu* menu, Command command) {
   return action;
 }
 
-/// An entry for a key of the timeline: shown, but left to the timeline, so that letters can be typed elsewhere.
+/// Adds an entry that shows a key of the timeline but does not bind it, so that letters can be
+/// typed in other widgets.
 void MainMenus::add_hint(QMenu* menu, Command command) {
   QAction* action =
       menu->addAction(QString::fromStdString(menu_text(command)) + '\t' + keys_text(command));
@@ -127,7 +128,7 @@ void MainMenus::set_trace_open(bool open) {
 void MainMenus::fill_recent() {
   recent_->clear();
   for (const QString& file : window_.recent_files()) {
-    // An ampersand in a file's name is no shortcut.
+    // An ampersand in a file name must not become a shortcut.
     QString shown = QString::fromStdString(display_text(file.toStdString(), 90));
     QAction* action = recent_->addAction(shown.replace('&', QStringLiteral("&&")));
     connect(action, &QAction::triggered, this, [this, file] { emit file_wanted(file); });

@@ -14,14 +14,15 @@ class ExportMenu;
 class GuideDialog;
 class MainWindow;
 
-/// The window's menu bar. What needs a trace is disabled without one, keys included.
+/// The window's menu bar. Entries that need a trace are disabled without one, and so are their
+/// keys.
 class MainMenus : public QObject {
   Q_OBJECT
  public:
-  /// `keep_settings`: the choices are the user's, kept between runs.
+  /// `keep_settings`: save the user's choices between runs.
   MainMenus(MainWindow& window, bool keep_settings);
 
-  /// Enables what needs a trace, or disables it.
+  /// Enables or disables the entries that need a trace.
   void set_trace_open(bool open);
   void set_dark(bool dark) { dark_->setChecked(dark); }
   ExportMenu& exports() { return *exports_; }
@@ -38,7 +39,8 @@ class MainMenus : public QObject {
   void build_timeline();
   void build_help();
   QAction* add_action(QMenu* menu, Command command);
-  /// An entry of a command whose key the timeline handles itself: tells the key; leads to the timeline and runs it.
+  /// Adds an entry for a command whose key the timeline handles itself: shows the key; a click
+  /// switches to the timeline and runs the command.
   void add_hint(QMenu* menu, Command command);
   void fill_recent();
 

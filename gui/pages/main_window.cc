@@ -44,7 +44,7 @@ std::filesystem::path file_path(const QString& path) {
   return QFile::encodeName(path).toStdString();
 }
 
-/// Of the user, not of the trace: a trace is only read.
+/// The folder for bookmarks belongs to the user, not to the trace: traces are only read.
 std::filesystem::path bookmark_folder() {
   QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
   if (data.isEmpty()) return {};
@@ -155,7 +155,7 @@ void MainWindow::connect_pages() {
     loader_->cancel();
     if (session_) {
       outer_->setCurrentIndex(1);
-      // Whatever went on behind the trace before ended when another was opened.
+      // Work behind the former trace ended when another trace was opened.
       progress_.clear();
       show_headline();
     } else {
@@ -275,7 +275,7 @@ ComparePage& MainWindow::compare() {
   return *static_cast<ComparePage*>(pages_->widget(static_cast<int>(Page::kCompare)));
 }
 
-/// Empty: the user thought better of it.
+/// Asks for a file; empty: the user cancelled.
 QString MainWindow::ask_for_trace(const QString& title) {
   QString folder = path_.isEmpty() ? QString() : QFileInfo(path_).path();
   return QFileDialog::getOpenFileName(
@@ -295,7 +295,7 @@ void MainWindow::open_file(const QString& path) {
 }
 
 void MainWindow::compare_with(const std::filesystem::path& path) {
-  // While the first trace is loading, its pages are those of the trace before.
+  // While the first trace is loading, the pages still belong to the former trace.
   compare_when_open_ = outer_->currentIndex() == 0;
   if (!compare_when_open_) show_page(Page::kCompare);
   compare().open_second(path, analysis_options_);
@@ -326,7 +326,7 @@ void MainWindow::open(OpenRequest request) {
 
 void MainWindow::show_session(std::shared_ptr<const Session> session) {
   std::shared_ptr<const Session> old = std::exchange(session_, std::move(session));
-  // Pages that are not in sight let go of the former trace; they are filled when they are shown.
+  // Pages that are not visible release the former trace; they are filled when they are shown.
   for (std::size_t i = 0; i < filled_.size(); ++i)
     static_cast<PageWidget*>(pages_->widget(static_cast<int>(i)))->set_session(nullptr);
   filled_.assign(filled_.size(), false);
@@ -347,13 +347,14 @@ void MainWindow::show_session(std::shared_ptr<const Session> session) {
   if (keep_settings_) remember_file(QFileInfo(path_).absoluteFilePath());
 }
 
-/// A later session of the trace in sight: where the user is stays.
+/// Replaces the session by a later one of the same trace; the user's position stays.
 void MainWindow::update_session(std::shared_ptr<const Session> session) {
   std::shared_ptr<const Session> old = std::exchange(session_, std::move(session));
   for (std::size_t i = 0; i < filled_.size(); ++i) {
     if (!filled_[i]) continue;
     PageWidget* widget = static_cast<PageWidget*>(pages_->widget(static_cast<int>(i)));
-    // What is not in sight is filled when it is shown; only the timeline has a place to keep.
+    // Hidden pages are filled when they are shown; of these only the timeline has a position to
+    // keep.
     bool keeps_place = !widget->needs_analysis() || i == static_cast<std::size_t>(page_);
     keeps_place ? widget->update_session(session_) : widget->set_session(nullptr);
     filled_[i] = keeps_place;
@@ -365,14 +366,14 @@ void MainWindow::update_session(std::shared_ptr<const Session> session) {
   show_page(page_);
 }
 
-/// The verdict; or what must come before it.
+/// Shows the verdict, or what the user must know before it.
 void MainWindow::show_headline() {
   QString text = QString::fromStdString(session_->summary.headline);
   if (!session_->analysed) {
     text = progress_.isEmpty() ? tr("Not analysed: the timeline shows the recording.")
                                : tr("%1 … The timeline is ready.").arg(progress_);
   }
-  // The step cost moves with the recording, the first cause may change.
+  // The step cost changes during a recording, and the first cause may change too.
   const DurationNs cost = session_->analysis.step_cost.per_step();
   if (request_.follow && session_->analysed && cost.ns > 0)
     text += tr(" – step cost %1").arg(QString::fromStdString(format_duration(cost)));
@@ -390,7 +391,7 @@ void MainWindow::show_headline() {
 void MainWindow::show_progress(const QString& what, double share) {
   start_->show_progress(what, share);
   if (!session_ || session_->analysed || outer_->currentIndex() == 0) return;
-  // A first look is there from 0.6 on.
+  // The first look is shown when the progress is 0.6.
   int percent = static_cast<int>(std::clamp((share - 0.6) / 0.4, 0.0, 1.0) * 100);
   progress_ = tr("%1, %2 %").arg(what).arg(percent);
   show_headline();
@@ -403,7 +404,7 @@ void MainWindow::stop_or_start_analysis() {
   show_headline();
 }
 
-/// The files that are open, as the start page names them.
+/// The names of the open files, as on the start page.
 QString MainWindow::files_text() const {
   std::size_t files = pending_.source.files.size();
   return files > 1 ? tr("%1 and %2 more").arg(path_).arg(files - 1) : path_;
@@ -415,7 +416,7 @@ void MainWindow::open_stretch() {
   open(std::move(request));
 }
 
-/// The titles of the pages, as wide as they need.
+/// Adds the page titles to the rail, which becomes as wide as they need.
 void MainWindow::fill_rail() {
   std::int64_t found = std::count_if(
       session_->analysis.findings.begin(), session_->analysis.findings.end(),
@@ -480,7 +481,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   if (files && !urls.isEmpty()) event->acceptProposedAction();
 }
 
-/// Two traces are compared; more are the ranks of a job.
+/// Two dropped traces are compared; more are opened as the ranks of a job.
 void MainWindow::dropEvent(QDropEvent* event) {
   const QList<QUrl> urls = event->mimeData()->urls();
   OpenRequest request;
@@ -493,7 +494,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
   if (urls.size() == 2) compare_with(file_path(urls.back().toLocalFile()));
 }
 
-/// Values that make no sense, as in a damaged file, are left aside by Qt.
+/// Qt ignores invalid values, as in a damaged settings file.
 void MainWindow::restore_settings() {
   QSettings settings;
   set_dark(settings.value(QStringLiteral("dark"), is_dark()).toBool());

@@ -28,39 +28,39 @@ class StepsPage;
 class TimelinePage;
 class WaitingPage;
 
-/// The window: a start page while there is no trace; then the pages of the trace, listed on a rail,
-/// under a line of doubts. Leads from page to page.
+/// The main window: a start page while there is no trace; then the pages of the trace, listed on a
+/// rail, below a line of doubts. Handles the links between pages.
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
-  /// `keep_settings`: remember theme, window and recent files between runs.
+  /// `keep_settings`: save theme, window geometry and recent files between runs.
   explicit MainWindow(bool keep_settings, QWidget* parent = nullptr);
   ~MainWindow() override;
 
-  /// As below, with nothing but a file or folder.
+  /// The same as below for a single file or folder.
   void open(const std::filesystem::path& path);
-  /// Several files, folders, a stretch of time, a recording that goes on. A cache folder
-  /// that is not given is set as the settings say.
+  /// Opens several files, folders, a time range, or a recording in progress. If the request has no
+  /// cache folder, it is set from the settings.
   void open(OpenRequest request);
-  /// False: opens without the cache, whatever the settings say.
+  /// False: never uses the cache, whatever the settings say.
   void set_cache_allowed(bool allowed) { cache_allowed_ = allowed; }
   /// Opens a second trace beside the one that is open or being opened.
   void compare_with(const std::filesystem::path& path);
-  /// For the traces opened from now on.
+  /// The options for traces opened from now on.
   void set_analysis_options(const analyzer::AnalysisOptions& options) {
     analysis_options_ = options;
   }
   void show_page(Page page);
-  /// Shows the page, filled, and on it what the link names.
+  /// Shows the page with its content, and selects the link's target on it.
   void go_to(const Link& link);
   void set_dark(bool dark);
   bool is_dark() const { return theme_->dark; }
-  /// Carries out a command wherever it belongs.
+  /// Runs a command on the page that it belongs to.
   void run(Command command);
 
   const std::shared_ptr<const Session>& session() const { return session_; }
   Page page() const { return page_; }
-  /// The page, filled.
+  /// The page, filled with its content.
   PageWidget& widget(Page page);
   TimelinePage& timeline();
   FindingsPage& findings();
@@ -70,17 +70,17 @@ class MainWindow : public QMainWindow {
   StartPage& start() { return *start_; }
   ExportMenu& exports();
   MainMenus& menus() { return *menus_; }
-  /// Those that are still there, newest first.
+  /// Recent files that still exist, newest first.
   QStringList recent_files() const;
 
  signals:
-  /// The timeline of a large trace is there; `opened` follows.
+  /// The timeline of a large trace can be shown; `opened` follows.
   void looked();
-  /// A trace is open and its pages are filled.
+  /// A trace is open and its pages are ready.
   void opened();
-  /// The recording that is followed was read again.
+  /// The followed recording was read again.
   void grown();
-  /// Nothing was opened; `code` is what the command line exits with.
+  /// Opening failed; `code` is the exit status for the command line.
   void open_failed(const QString& message, headway::ExitCode code);
 
  protected:
@@ -100,10 +100,10 @@ class MainWindow : public QMainWindow {
   void update_session(std::shared_ptr<const Session> session);
   void show_headline();
   void show_progress(const QString& what, double share);
-  /// The button beside the headline.
+  /// Handles the button beside the headline.
   void stop_or_start_analysis();
   void show_error(const QString& message, ExitCode code, Interval stretch);
-  /// Opens the part of the trace that would fit into memory.
+  /// Opens the part of the trace that fits into memory.
   void open_stretch();
   void show_welcome();
   void apply_theme();
@@ -115,27 +115,27 @@ class MainWindow : public QMainWindow {
   const Theme* theme_ = &Theme::light();
   bool cache_allowed_ = true;
   TraceLoader* loader_;
-  OpenRequest request_;   ///< what is open
-  OpenRequest pending_;   ///< what is, or was last, being opened
-  Interval stretch_;      ///< of `pending_`, that would fit
-  QString progress_;      ///< of the analysis behind a first look; empty: it was cancelled
-  bool stalled_ = false;  ///< the recording that is followed says nothing any more
+  OpenRequest request_;   ///< the open trace
+  OpenRequest pending_;   ///< the trace that is being opened, or was opened last
+  Interval stretch_;      ///< part of `pending_` that would fit into memory
+  QString progress_;      ///< progress of the analysis after a first look; empty: it was cancelled
+  bool stalled_ = false;  ///< the followed recording has stopped growing
   Page page_ = Page::kSummary;
   analyzer::AnalysisOptions analysis_options_;
   std::shared_ptr<const Session> session_;
   QString path_;
-  QStackedWidget* outer_;     ///< start page or trace
+  QStackedWidget* outer_;     ///< start page, or the pages of a trace
   QStackedWidget* pages_;     ///< by Page; then `waiting_`
-  WaitingPage* waiting_;      ///< in the place of pages that need the analysis
+  WaitingPage* waiting_;      ///< replaces pages that need the analysis
   std::vector<bool> filled_;  ///< by Page: it shows `session_`
   QListWidget* rail_;
   LinkLabel* headline_;
-  QPushButton* analysis_;  ///< beside the headline: cancel the analysis, or make it after all
+  QPushButton* analysis_;  ///< button beside the headline: cancels or restarts the analysis
   DoubtsBanner* banner_;
   StartPage* start_;
   HelpOverlay* help_;
   MainMenus* menus_ = nullptr;
-  bool compare_when_open_ = false;  ///< once the trace is open, show that page
+  bool compare_when_open_ = false;  ///< show the compare page once the trace is open
 };
 
 }  // namespace headway::gui

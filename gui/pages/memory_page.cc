@@ -40,7 +40,7 @@ MemoryPage::MemoryPage(QWidget* parent)
   tabs_->addTab(copies_, tr("Copies"));
   set_body(tabs_);
   connect(charts_, &CounterCharts::time_followed, this, [this](TimeNs time) {
-    // A hundredth of what was in sight around that time, so that something is to be seen there.
+    // Shows a hundredth of the visible time around that point, so that there is something to see.
     DurationNs around = charts_->mapping().visible().length() / 200;
     Interval view{time - std::max(around, DurationNs{500}),
                   time + std::max(around, DurationNs{500})};

@@ -10,7 +10,7 @@ namespace headway::gui {
 
 class DataTable;
 
-/// Memory over time, by step, allocations, and copies between memories.
+/// Memory over time and by step, allocations, and copies between memories.
 class MemoryPage : public ComputedPage {
   Q_OBJECT
  public:

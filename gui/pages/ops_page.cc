@@ -46,7 +46,7 @@ void OpTablePane::clear() {
 void OpTablePane::open_link(const Link& link) {
   if (link.target.event.kind != analyzer::EventRef::Kind::kDeviceOp) return;
   trace::DeviceOpId op{link.target.event.index};
-  // By op of the model where the op has one; a kernel of no op is found by its name.
+  // Selects by op of the model if the device op has one; other kernels are found by name.
   const analyzer::Attribution& attribution = session()->analysis.attribution;
   bool attributed = op.value < attribution.op_of.size() && attribution.op_of[op.value].value != 0;
   OpGrouping grouping = attributed ? OpGrouping::kOp : OpGrouping::kKernel;

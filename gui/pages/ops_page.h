@@ -10,7 +10,7 @@
 
 namespace headway::gui {
 
-/// Device time by op of the model, type of op, or kernel; each line leads to its longest event.
+/// Device time by op of the model, op type, or kernel; each line links to its longest event.
 class OpTablePane : public ComputedPage {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class OpTablePane : public ComputedPage {
  private:
   QComboBox* grouping_;
   DataTable* table_;
-  std::string wanted_;  ///< key to select when the table is there
+  std::string wanted_;  ///< key to select when the table is ready
 };
 
 /// Ops as a table and as a flame graph.

@@ -77,7 +77,7 @@ void RangeRowsPanel::want() {
     return [this, rows = row_statistics(session->timeline, range, &cancelled)] {
       old_ = false;
       table_->set_table(rows);
-      // The names come last and may be many: the first of them is the one that counts.
+      // The names are in the last column and may be long: the first name matters most.
       const int names = rows ? rows->column("names") : -1;
       if (names < 0) return;
       table_->view().resizeColumnToContents(names);

@@ -13,7 +13,8 @@ namespace headway::gui {
 
 class WrapLabel;
 
-/// What each row does in the selected stretch of time. Counted on another thread, and only while it is seen.
+/// Statistics of each row for the selected time range. Computed on another thread, and only while
+/// the panel is visible.
 class RangeRowsPanel : public QWidget {
   Q_OBJECT
  public:

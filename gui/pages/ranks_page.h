@@ -12,7 +12,8 @@ namespace headway::gui {
 
 class DataTable;
 
-/// Ranks by steps: who is slow, who waits, and why. Of one rank with several devices, its devices.
+/// Ranks by steps: which rank is slow, which waits, and why. For one rank with several devices, its
+/// devices.
 class RanksPage : public ComputedPage {
   Q_OBJECT
  public:

@@ -102,7 +102,7 @@ bool ResultTableModel::is_numeric(int column) const {
 std::string ResultTableModel::text_of(std::size_t row, std::size_t column) const {
   const analyzer::Cell& cell = table_.rows[row][column];
   std::string shown = analyzer::display(table_.columns[column], cell);
-  // A change has its sign, so that colour is not all that tells better from worse.
+  // A change always has its sign, so that better and worse differ not only in colour.
   if (table_.columns[column].id == kChange && number(cell) > 0) shown.insert(0, "+");
   return display_text(shown);
 }
@@ -143,7 +143,7 @@ QVariant ResultTableModel::headerData(int section, Qt::Orientation orientation, 
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
   if (role == Qt::DisplayRole) {
     QString title = text(column_at(section).label);
-    // The style's own arrow would lie over a title that is aligned to the right.
+    // The style's own arrow would cover a right-aligned title.
     if (section == sorted_by_) title += descending_ ? QStringLiteral(" ▾") : QStringLiteral(" ▴");
     return title;
   }

@@ -9,13 +9,14 @@
 
 namespace headway::gui {
 
-/// A table of results (analyzer::Table) for a table view: sorted by any column, filtered by what
-/// its texts contain, one row per row. Columns that hold nothing are left out. Under Qt::EditRole:
-/// raw numbers, and the ids of columns.
+/// An analyzer::Table for a table view: sorted by any column, filtered by the contents of its
+/// texts. Columns without values are left out. Qt::EditRole returns raw numbers and the ids of
+/// columns.
 class ResultTableModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  /// Role of a number from -1 to 1 on the column "change_ns": the change beside the largest one.
+  /// Role for a number from -1 to 1 in the column "change_ns": the change divided by the largest
+  /// one.
   static constexpr int kChangeRole = Qt::UserRole;
 
   using QAbstractTableModel::QAbstractTableModel;
@@ -23,7 +24,7 @@ class ResultTableModel : public QAbstractTableModel {
   void set_table(analyzer::Table table);
   const analyzer::Table& table() const { return table_; }
   void set_filter(const QString& filter);
-  /// Index into Table::rows of a row that is shown.
+  /// Index into Table::rows of a shown row.
   std::size_t source_row(int row) const { return order_[static_cast<std::size_t>(row)]; }
   bool is_numeric(int column) const;
 
@@ -40,8 +41,8 @@ class ResultTableModel : public QAbstractTableModel {
   std::string text_of(std::size_t row, std::size_t column) const;
 
   analyzer::Table table_;
-  std::vector<std::size_t> columns_;  ///< those that hold something
-  std::vector<std::size_t> order_;    ///< by row that is shown: index into Table::rows
+  std::vector<std::size_t> columns_;  ///< columns that have values
+  std::vector<std::size_t> order_;    ///< by shown row: index into Table::rows
   int sorted_by_ = -1;                ///< index into `columns_`; -1: the table's own order
   bool descending_ = true;
   std::string filter_;

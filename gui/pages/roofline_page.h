@@ -10,7 +10,7 @@ namespace headway::gui {
 
 class DataTable;
 
-/// What kernels achieve against what the device could do.
+/// The rates that kernels achieve, compared with the device's limits.
 class RooflinePage : public ComputedPage {
   Q_OBJECT
  public:

@@ -140,8 +140,9 @@ void RooflineView::paint_roofs(QPainter& painter, std::vector<QRectF>& taken) co
     QString label = QStringLiteral("%1: %2").arg(text(peak.label), text(si(peak.flops, "FLOP/s")));
     int wide = fontMetrics().horizontalAdvance(label);
     QRectF box(area.right() - wide - 6, at(right, peak.flops).y() - line - 1, wide + 4, line);
-    // Above its line, else below it: inside the picture, not across the line of another peak, and not on a word. Of
-    // peaks that are close the higher one says what it is.
+    // Places the label above its line, else below it: inside the picture, not across the line of
+    // another peak, and not over a label. If peaks are close together, only the higher one has a
+    // label.
     const auto fits = [&] {
       const auto crosses = [&](const ComputePeak& other) {
         const double y = at(right, other.flops).y();
@@ -157,7 +158,7 @@ void RooflineView::paint_roofs(QPainter& painter, std::vector<QRectF>& taken) co
     taken.push_back(box);
   }
   if (data_->bandwidth > 0) {
-    // Beside the slope, where it enters the picture.
+    // Labels the slope where it enters the picture.
     double enter = std::max(left, std::pow(10, y_.low) / data_->bandwidth);
     QString label = tr("Memory: %1").arg(text(si(data_->bandwidth, "B/s")));
     QPointF start = at(enter, enter * data_->bandwidth);
@@ -173,7 +174,7 @@ void RooflineView::paint_roofs(QPainter& painter, std::vector<QRectF>& taken) co
 
 void RooflineView::paint_points(QPainter& painter, std::vector<QRectF>& taken) const {
   QRectF area = plot();
-  // Small ones last, so that none hides below a large one.
+  // Draws small points last, so that large ones do not hide them.
   for (std::size_t p = 0; p < data_->points.size(); ++p) {
     const RooflinePoint& point = data_->points[p];
     double radius = radius_of(point);
@@ -184,7 +185,7 @@ void RooflineView::paint_points(QPainter& painter, std::vector<QRectF>& taken) c
     painter.drawEllipse(place_of(p), radius, radius);
   }
   painter.setBrush(Qt::NoBrush);
-  // A name over another circle would be read as that one's.
+  // A name over another circle would seem to belong to that circle.
   for (std::size_t p = 0; p < data_->points.size(); ++p) {
     double radius = radius_of(data_->points[p]);
     taken.emplace_back(place_of(p) - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius));
@@ -217,7 +218,7 @@ void RooflineView::paint_points(QPainter& painter, std::vector<QRectF>& taken) c
 
 std::optional<std::size_t> RooflineView::point_at(const QPointF& where) const {
   if (!data_) return std::nullopt;
-  // The topmost, which is the smallest.
+  // Returns the topmost point, which is the smallest.
   for (std::size_t p = data_->points.size(); p-- > 0;) {
     QPointF d = where - place_of(p);
     if (std::hypot(d.x(), d.y()) <= radius_of(data_->points[p]) + 1) return p;

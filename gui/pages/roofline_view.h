@@ -9,7 +9,7 @@
 
 namespace headway::gui {
 
-/// Work by arithmetic intensity and rate under the roofs of the device; both axes logarithmic.
+/// Kernels by arithmetic intensity and rate under the device's roofs; both axes are logarithmic.
 class RooflineView : public QWidget {
   Q_OBJECT
  public:
@@ -34,9 +34,9 @@ class RooflineView : public QWidget {
 
  private:
   QRectF plot() const;
-  /// In pixels: its area follows the share of device time, between two bounds.
+  /// In pixels: the area grows with the share of device time, between two bounds.
   double radius_of(const RooflinePoint& point) const;
-  /// Flops per byte, and flops per second, to pixels.
+  /// The pixel position of an intensity (flops per byte) and a rate (flops per second).
   QPointF at(double intensity, double rate) const;
   void paint_grid(QPainter& painter) const;
   void paint_roofs(QPainter& painter, std::vector<QRectF>& taken) const;

@@ -90,7 +90,7 @@ void SearchBar::search_for(const QString& text) {
 }
 
 void SearchBar::search_for_name(const QString& name) {
-  // A name that does not fit is searched by its beginning.
+  // A name that is too long for the input is searched for by its beginning.
   const bool fits = name.size() <= edit_->maxLength() - 2;
   set_regex(false);
   edit_->setText(fits ? '"' + name + '"' : name.left(edit_->maxLength()));
@@ -112,7 +112,7 @@ void SearchBar::set_found(Found found) {
   if (had_marks || found_.marks) emit marks_changed();
 }
 
-/// None, with the reason shown, when the text is no regular expression.
+/// None if the text is not a regular expression; shows the reason.
 std::optional<TextMatcher> SearchBar::matcher(const std::string& needle) {
   if (!regex_->isChecked()) return substring_matcher(needle);
   QRegularExpression pattern(QString::fromStdString(needle),
@@ -123,7 +123,7 @@ std::optional<TextMatcher> SearchBar::matcher(const std::string& needle) {
                          .arg(pattern.patternErrorOffset() + 1));
     return std::nullopt;
   }
-  // The engine gives up on texts that would take it for ever.
+  // The regex engine gives up on texts that would take too long.
   return [pattern](std::string_view text) {
     return pattern.match(QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())))
         .hasMatch();
@@ -181,7 +181,7 @@ void SearchBar::show_status() {
 
 void SearchBar::go(bool forward) {
   if (!found_.search) {
-    // Enter was faster than the search.
+    // The user pressed Enter before the search was done.
     if (!edit_->text().isEmpty() && task_->is_running()) go_when_found_ = forward;
     return;
   }

@@ -14,40 +14,41 @@
 
 namespace headway::gui {
 
-/// The search box: finds as one types, on a thread of its own, and leads from hit to hit. Names that
-/// contain the text; in double quotes the whole name; or what a regular expression matches.
+/// The search box: searches while the user types, on another thread, and goes from hit to hit.
+/// Matches names that contain the text; in double quotes the whole name; or by a regular
+/// expression.
 class SearchBar : public QWidget {
   Q_OBJECT
  public:
   explicit SearchBar(QWidget* parent = nullptr);
 
   void set_session(std::shared_ptr<const Session> session);
-  /// A later session of the same trace: what is searched for stays.
+  /// Sets a later session of the same trace and keeps the search.
   void update_session(std::shared_ptr<const Session> session);
-  /// The event from which "next" and "previous" count.
+  /// The event from which "next" and "previous" start.
   void set_current(const Target& current);
   void activate();
-  /// To the next hit after the current event, or before it; around at the ends.
+  /// Goes to the next hit after the current event, or before it; wraps around at the ends.
   void go(bool forward);
   /// True when there was something to clear.
   bool clear();
-  /// Searches for a text given by the program.
+  /// Searches for a text set by the program, not by the user.
   void search_for(const QString& text);
-  /// Searches for one name, as a whole, without going to a hit.
+  /// Searches for exactly this name, without going to a hit.
   void search_for_name(const QString& name);
   void set_regex(bool regex);
   const Search* search() const { return found_.search.get(); }
   const std::shared_ptr<const Search>& shared_search() const { return found_.search; }
   QString status() const { return status_->text(); }
-  /// What to mark on the timeline; null: nothing.
+  /// The hits to mark on the timeline; null: none.
   const std::shared_ptr<const HitMarks>& marks() const { return found_.marks; }
 
  signals:
   /// A hit to go to.
   void found(const headway::gui::Target& target);
-  /// The reader is done: the timeline gets the keyboard.
+  /// The user left the search box: the timeline gets the keyboard focus.
   void left();
-  /// What is to be marked on the timeline is another, or nothing.
+  /// The hits to mark on the timeline have changed.
   void marks_changed();
 
  protected:
@@ -55,7 +56,7 @@ class SearchBar : public QWidget {
 
  private:
   struct Found {
-    std::shared_ptr<const Session> session;  ///< that the marks are of
+    std::shared_ptr<const Session> session;  ///< the session that the marks belong to
     std::shared_ptr<const Search> search;
     std::shared_ptr<const HitMarks> marks;
   };
@@ -77,7 +78,7 @@ class SearchBar : public QWidget {
   QToolButton* next_;
   QToolButton* regex_;
   BackgroundTask* task_;
-  std::optional<bool> go_when_found_;  ///< go forward (or back) once the search is done
+  std::optional<bool> go_when_found_;  ///< go forward (or back) when the search is done
 };
 
 }  // namespace headway::gui

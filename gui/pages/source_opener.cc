@@ -17,7 +17,7 @@ QString from_path(const std::filesystem::path& path) {
   return QString::fromStdString(path.string());
 }
 
-/// A desktop may run a script instead of showing it.
+/// Opens the file with the desktop. A desktop may run a script instead of showing it.
 QString open_with_desktop(const std::filesystem::path& file) {
   const QString how = QObject::tr("Set HEADWAY_EDITOR, such as “code -g {file}:{line}”.");
   if (QFileInfo(from_path(file)).isExecutable())

@@ -8,7 +8,7 @@
 
 namespace headway::gui {
 
-/// Horizontal bars of parts with an axis of time and a legend; as high as its bars need.
+/// Horizontal bars of parts with a time axis and a legend; its height follows the number of bars.
 class StackedBarsView : public QWidget {
   Q_OBJECT
  public:
@@ -50,7 +50,7 @@ class StackedBarsView : public QWidget {
   StackedBars bars_;
   const Theme* theme_ = &Theme::light();
   HoverCard* card_;
-  std::optional<Hit> current_;  ///< of the keyboard
+  std::optional<Hit> current_;  ///< bar part with the keyboard focus
 };
 
 }  // namespace headway::gui

@@ -17,7 +17,7 @@ QString shown(const QString& text, std::size_t characters = 300) {
   return QString::fromStdString(display_text(text.toStdString(), characters));
 }
 
-/// A page with one column in its middle.
+/// Creates a page with one centred column.
 QVBoxLayout* column_of(QWidget* page) {
   QHBoxLayout* sides = new QHBoxLayout(page);
   QWidget* column = new QWidget;

@@ -10,8 +10,8 @@
 
 namespace headway::gui {
 
-/// What is shown while there is no trace: a welcome, the progress of loading, or what went wrong
-/// and the ways on.
+/// Shown while there is no trace: a welcome, the progress of loading, or an error with what to do
+/// next.
 class StartPage : public QStackedWidget {
   Q_OBJECT
  public:
@@ -20,7 +20,7 @@ class StartPage : public QStackedWidget {
   void show_welcome(const QStringList& recent_files);
   void show_loading(const QString& path);
   void show_progress(const QString& what, double share);
-  /// `way_out`: what a button offers to open instead; empty: none.
+  /// `way_out`: label of a button that opens something else instead; empty: no button.
   void show_error(const QString& path, const QString& message, const QString& way_out = {});
   QString error() const { return error_->text(); }
 
@@ -28,7 +28,7 @@ class StartPage : public QStackedWidget {
   void open_wanted();
   void file_wanted(const QString& path);
   void cancel_wanted();
-  /// What show_error() offered.
+  /// The user pressed the button that show_error() offered.
   void way_out_wanted();
 
  private:

@@ -9,7 +9,7 @@
 
 namespace headway::gui {
 
-/// A mark for the status of a finding that differs in shape, not only in colour: a filled triangle
+/// Icons for the status of a finding, which differ in shape, not only in colour: a filled triangle
 /// with "!", a ring with a tick, a ring with "?".
 void paint_status(QPainter& painter, const QRectF& box, analyzer::Status status,
                   const Theme& theme);

@@ -13,12 +13,12 @@
 namespace headway::gui {
 namespace {
 
-constexpr int kLeastSlot = 4;  ///< pixels a bar needs to be told from its neighbour
+constexpr int kLeastSlot = 4;  ///< minimum width in pixels at which bars can be distinguished
 constexpr int kWidestSlot = 46;
 constexpr int kRight = 14;
 constexpr int kTop = 22;
 
-/// 1, 2 or 5 times a power of ten: at most `most` steps up to `value`.
+/// 1, 2 or 5 times a power of ten, so that there are at most `most` steps up to `value`.
 double round_step(double value, int most) {
   double step = std::pow(10, std::floor(std::log10(std::max(1.0, value / most))));
   for (double factor : {1.0, 2.0, 5.0, 10.0}) {
@@ -151,12 +151,13 @@ void StepChartView::paint_bar(QPainter& painter, const Shape& shape, const QRect
   } else {
     piece(bar.length(), ColorRole::kOtherPhase);
   }
-  // Cut off: a white notch.
+  // A notch in the background colour marks a bar that is cut off.
   if (bar.length() > chart_->axis_max)
     painter.fillRect(QRect(slot.left(), shape.plot.top() + 6, slot.width(), 3), theme_->base);
 }
 
-/// Of bars that are cut off, where no other such value and no such bar is in the way.
+/// Writes the values of bars that are cut off, where neither another value nor another cut bar is
+/// in the way.
 void StepChartView::paint_cut_values(QPainter& painter, const Shape& shape) const {
   painter.setPen(theme_->text);
   int end = shape.plot.right();
@@ -270,7 +271,7 @@ void StepChartView::mouseReleaseEvent(QMouseEvent* event) {
   }
 }
 
-/// Zooms in the steps at the pointer.
+/// Zooms the steps at the pointer.
 void StepChartView::wheelEvent(QWheelEvent* event) {
   if (!chart_ || chart_->bars.empty()) return;
   Shape shape = this->shape();

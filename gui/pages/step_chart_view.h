@@ -11,20 +11,20 @@
 
 namespace headway::gui {
 
-/// Steps as bars, stacked by class. Steps that figures leave out are pale and marked.
+/// Steps as bars, stacked by class. Steps that are excluded from the figures are pale and marked.
 class StepChartView : public QWidget {
   Q_OBJECT
  public:
   explicit StepChartView(QWidget* parent = nullptr);
 
-  /// The chart must outlive the view or be replaced; null: nothing.
+  /// The chart must outlive the view or be replaced; null: empty.
   void set_chart(const StepChart* chart);
   /// Bars to mark, with the reason of each; by index into the chart's bars.
   void set_outliers(std::map<std::uint32_t, QString> reasons);
   void set_theme(const Theme& theme);
   /// The bar at a point: index into the chart's bars.
   std::optional<std::uint32_t> bar_at(const QPoint& point) const;
-  /// The middle of a bar, on its floor.
+  /// The bottom centre of a bar.
   QPoint place_of(std::uint32_t bar) const;
   std::uint32_t first() const { return first_; }
   std::uint32_t last() const { return last_; }

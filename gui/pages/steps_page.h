@@ -14,8 +14,8 @@ namespace headway::gui {
 
 class DataTable;
 
-/// The steps of a device side by side, how their lengths are spread, and the outliers with what
-/// grew in them.
+/// The steps of a device side by side, the spread of their durations, and the outliers with the
+/// class that grew.
 class StepsPage : public ComputedPage {
   Q_OBJECT
  public:
@@ -31,7 +31,7 @@ class StepsPage : public ComputedPage {
   void clear() override;
 
  private:
-  /// What is shown of a chart of the session.
+  /// The figures shown for one chart of the session.
   struct Spread {
     StepSpread spread;
     std::shared_ptr<const LinkedTable> outliers;

@@ -9,7 +9,8 @@
 
 namespace headway::gui {
 
-/// The verdict, the figures behind it and where a typical step went: the page a trace opens with.
+/// The verdict, the figures behind it and the time of a typical step by class: the first page of a
+/// trace.
 class SummaryPage : public PageWidget {
   Q_OBJECT
  public:
@@ -23,7 +24,7 @@ class SummaryPage : public PageWidget {
   QWidget* figures();
   QWidget* waterfall();
   QWidget* findings();
-  /// To the longest stretch of that class in the waterfall's step.
+  /// Goes to the longest stretch of that class in the waterfall's step.
   void follow_class(analyzer::TimeClass time_class);
   void open_finding(std::size_t finding);
 

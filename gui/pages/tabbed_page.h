@@ -23,7 +23,7 @@ class TabbedPage : public PageWidget {
 
  protected:
   void add_pane(const QString& title, PageWidget* pane);
-  /// The pane that a link is for.
+  /// The index of the pane that shows a link.
   virtual int pane_for(const Link&) const { return 0; }
 
  private:

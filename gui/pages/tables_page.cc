@@ -17,7 +17,7 @@ namespace headway::gui {
 namespace {
 
 constexpr int kMostHistory = 50;
-constexpr int kShownHistory = 80;  ///< characters of a query in the list
+constexpr int kShownHistory = 80;  ///< length of a query in the history list, in characters
 
 QString shown(const std::string& text, std::size_t characters = kMaxShownCharacters) {
   return QString::fromStdString(display_text(text, characters));
@@ -80,7 +80,7 @@ TablesPage::TablesPage(QWidget* parent)
   connect(query_, &BackgroundTask::failed, this, [this](const QString& why) {
     stop_->setEnabled(false);
     make_->setEnabled(true);
-    show_answer(nullptr);  // rows of another query would look like the answer
+    show_answer(nullptr);  // clears the rows of the former query, which would look like the answer
     show_status(why, true);
   });
   connect(result_, &DataTable::time_followed, this,
@@ -191,7 +191,7 @@ void TablesPage::offer_database() {
               false);
 }
 
-/// Saves the trace, which is in memory, as a file of ours that queries can run on.
+/// Saves the trace in memory as a temporary database, so that it can be queried.
 void TablesPage::make_database() {
   auto folder = std::make_shared<std::unique_ptr<QTemporaryDir>>(std::make_unique<QTemporaryDir>());
   if (!(*folder)->isValid())
@@ -221,7 +221,7 @@ void TablesPage::run() {
   start_query(sql_->toPlainText().trimmed(), {});
 }
 
-/// `preview_of`: the table whose begin the query shows; empty: any query.
+/// `preview_of`: the table whose first rows the query shows; empty: any other query.
 void TablesPage::start_query(const QString& sql, const QString& preview_of) {
   if (sql.isEmpty() || file_.empty()) return;
   remember(sql);

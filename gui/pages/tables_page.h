@@ -16,7 +16,7 @@ namespace headway::gui {
 
 class DataTable;
 
-/// The tables of the trace file as they are, and a box for SQL that can only read.
+/// The tables of the trace file as stored, and an input for read-only SQL.
 class TablesPage : public ComputedPage {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class TablesPage : public ComputedPage {
   QPlainTextEdit& sql() { return *sql_; }
   DataTable& result() { return *result_; }
   QString status() const;
-  /// Runs what is in the box.
+  /// Runs the query in the input.
   void run();
   void stop();
   bool is_querying() const { return query_->is_running(); }
@@ -42,15 +42,15 @@ class TablesPage : public ComputedPage {
  private:
   QLayout* make_editor();
   void show_tables(const std::vector<SqlTable>& tables);
-  /// For traces that are no SQLite file: offers to make one.
+  /// For traces that are not SQLite files: offers to create one.
   void offer_database();
   void make_database();
   void run_text(const QString& sql);
-  /// On another thread. `preview_of`: the table that is shown; empty: the query was typed.
+  /// Runs on another thread. `preview_of`: the table to preview; empty: the user typed the query.
   void start_query(const QString& sql, const QString& preview_of);
   void show_answer(const std::shared_ptr<const SqlAnswer>& answer);
   void show_status(const QString& text, bool error);
-  /// Puts the text on top of the history of this session.
+  /// Puts the query on top of the history of this session.
   void remember(const QString& sql);
 
   QTreeWidget* tree_;
@@ -65,7 +65,7 @@ class TablesPage : public ComputedPage {
   BackgroundTask* query_;
   const Theme* theme_ = &Theme::light();
   bool failed_ = false;         ///< the status is an error
-  std::filesystem::path file_;  ///< what queries run on; empty: nothing
+  std::filesystem::path file_;  ///< file that queries run on; empty: none
   std::unique_ptr<QTemporaryDir> temporary_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can be done with a place of the timeline: its menu, copying, bookmarks, going to a place.
+// Actions on a place of the timeline: its menu, copying, bookmarks, going to a place.
 #include <fmt/format.h>
 
 #include <QClipboard>
@@ -19,17 +19,17 @@
 namespace headway::gui {
 namespace {
 
-/// An entry with its key beside it; the key itself is handled by the view.
+/// Adds an entry that shows its key; the view handles the key itself.
 template <class Run>
 QAction* add_entry(QMenu& menu, const QString& text, const QString& keys, Run run) {
   QString shown = text;
-  shown.replace('&', QStringLiteral("&&"));  // names of the program are no shortcuts
+  shown.replace('&', QStringLiteral("&&"));  // ampersands in names of the program are not shortcuts
   QAction* action = menu.addAction(keys.isEmpty() ? shown : shown + '\t' + keys);
   QObject::connect(action, &QAction::triggered, &menu, run);
   return action;
 }
 
-/// The start of `keys`: menus have room for one.
+/// The first of a command's keys: menus have room for one.
 QString first_key(Command command) {
   return sequences(command).front().toString(QKeySequence::NativeText);
 }
@@ -143,7 +143,7 @@ void TimelinePage::add_row_actions(QMenu& menu, RowId row) {
   entry(tr("Show all rows"), Command::kShowAllRows)->setEnabled(view_->layout().hidden() > 0);
 }
 
-/// The host during the range, or during what is selected.
+/// Shows the host's call stacks in the selected time range, or during the selected target.
 void TimelinePage::show_stacks() {
   if (following_stack_ || !session_) return;
   const Target& target = view_->selection();
@@ -186,7 +186,7 @@ void TimelinePage::add_bookmark() {
   tell(tr("Bookmarked %1").arg(QString::fromStdString(format_time(when.begin, {1'000}))));
 }
 
-/// A step or a stretch of time fills the view; a point comes to its middle.
+/// A step or time range fills the view; a point in time moves to the middle.
 void TimelinePage::go(const Destination& destination) {
   if (!session_) return;
   if (destination.target) return show_target(destination.target);
@@ -226,7 +226,7 @@ void TimelinePage::copy_sql() {
 void TimelinePage::go_to_place(const std::string& text) {
   const Destination place = parse_destination(session_->timeline, text, view_->here());
   if (place.target || !place.interval.empty()) return go(place);
-  // A point of time with a step on either side; the whole trace is in sight yet.
+  // The whole trace is still visible: shows a point in time with a step on either side.
   const DurationNs whole = session_->timeline.bounds.length();
   const DurationNs step = session_->analysis.median_step;
   const DurationNs half = step.ns > 0 ? std::min(step, whole / 20) : whole / 40;
@@ -246,7 +246,7 @@ QString TimelinePage::view_command() const {
                                             seconds(view.begin), seconds(view.end)));
 }
 
-/// A word about what was done, where the time at the pointer stands otherwise.
+/// Shows a text about the result where the time at the pointer is shown otherwise.
 void TimelinePage::tell(const QString& text) {
   pointed_->setText(text);
 }

@@ -10,8 +10,8 @@
 
 namespace headway::gui {
 
-/// Tables below the timeline that need its width: hits of the search, the selected range by row, the host's call stacks in it. Hidden
-/// until one is wanted.
+/// Tables below the timeline that need its width: hits of the search, the selected time range by
+/// row, and the host's call stacks in it. Hidden until the user opens one.
 class TimelineDrawer : public QTabWidget {
   Q_OBJECT
  public:
@@ -20,22 +20,22 @@ class TimelineDrawer : public QTabWidget {
   HitsPanel& hits() { return *hits_; }
   RangeRowsPanel& rows() { return *rows_; }
   CallStacksPanel& stacks() { return *stacks_; }
-  /// Shows the drawer with that panel, or hides it where the panel is shown already.
+  /// Shows the drawer with that panel, or hides it if the panel is already shown.
   void toggle(QWidget& panel);
   bool shows(const QWidget& panel) const { return !isHidden() && currentWidget() == &panel; }
 
  signals:
   void followed(const headway::gui::Target& target);
-  /// The drawer was opened, closed, or turned to another panel.
+  /// The drawer was opened, closed, or switched to another panel.
   void turned();
-  /// Esc in one of its tables, or its button: the timeline has the keys again.
+  /// Esc in one of its tables, or its close button: the timeline gets the keyboard focus.
   void left();
-  /// The key of one of the panels, pressed in another.
+  /// The user pressed the key of another panel.
   void asked(headway::gui::Command command);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
-  /// Tables take letters for a search in their first column.
+  /// Keeps tables from using letters to search in their first column.
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:

@@ -93,7 +93,7 @@ TimelinePage::TimelinePage(QWidget* parent)
   splitter->addWidget(beside);
   splitter->addWidget(side_ = side());
   splitter->setHandleWidth(1);
-  // On a large screen the panels get some of the room, or their lines stay cut there, too.
+  // On a large screen the panels get part of the extra room, so that their lines are not cut.
   splitter->setStretchFactor(0, 4);
   splitter->setStretchFactor(1, 1);
   splitter->setSizes({1040, 240});
@@ -166,7 +166,7 @@ void TimelinePage::connect_parts() {
     view_->setFocus();
   });
   connect(view_, &TimelineView::predicted_changed, this, [this] {
-    // Esc in the view.
+    // The user pressed Esc in the view.
     if (!leading_ && !view_->predicted()) what_if_->untick_all();
     show_prediction_note();
   });
@@ -208,7 +208,7 @@ void TimelinePage::show_details() {
   details_->show_target(target, view_->overlay().links);
 }
 
-/// The page knows more commands than the view alone.
+/// Runs commands of the page that the view does not have.
 bool TimelinePage::eventFilter(QObject* object, QEvent* event) {
   if (object == row_filter_ && event->type() == QEvent::KeyPress &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
@@ -224,7 +224,8 @@ bool TimelinePage::eventFilter(QObject* object, QEvent* event) {
   return QWidget::eventFilter(object, event);
 }
 
-/// What the panels leave over: Esc goes back to the timeline, and keys with Ctrl mean the same everywhere.
+/// Handles keys that the panels ignore: Esc returns to the timeline; keys with Ctrl work
+/// everywhere.
 void TimelinePage::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Escape) return view_->setFocus();
   if (event->modifiers() & Qt::ControlModifier) {
@@ -291,7 +292,7 @@ QWidget* TimelinePage::toolbar() {
   layout->addWidget(search_, 4);
   layout->addWidget(hit_list_);
   layout->addWidget(only_hits_);
-  // Where there is little room these are cut, not the window widened.
+  // If there is little room, these labels are cut and the window is not widened.
   for (WrapLabel* label : {pointed_, span_}) {
     label->set_single_line(true);
     label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
@@ -321,7 +322,7 @@ QWidget* TimelinePage::side() {
   tabs_ = new QTabWidget;
   tabs_->setDocumentMode(true);
   tabs_->setAccessibleName(tr("Selection, bookmarks and what-if"));
-  // Three tabs in 200 pixels: titles are cut before arrows take their room.
+  // Three tabs in 200 pixels: titles are shortened, so that no scroll arrows are needed.
   tabs_->setUsesScrollButtons(false);
   tabs_->setElideMode(Qt::ElideRight);
   tabs_->addTab(details_, tr("Selection"));
@@ -333,7 +334,7 @@ QWidget* TimelinePage::side() {
   side->setStretchFactor(0, 2);
   side->setStretchFactor(1, 3);
   side->setChildrenCollapsible(false);
-  side->setMinimumWidth(240);  // its tabs have their names
+  side->setMinimumWidth(240);  // wide enough for the tab titles
   return side;
 }
 
@@ -438,7 +439,7 @@ void TimelinePage::show_step(std::uint32_t step, Interval where) {
   view_->jump_to(Target::step(step), {both.begin - air, both.end + air});
 }
 
-/// The selected finding where its gain is known, else the one whose fix gains most; -1: none.
+/// The selected finding if its gain is known, else the one whose fix gains most; -1: none.
 int TimelinePage::finding_to_predict() const {
   if (!session_) return -1;
   const int current = evidence_->current_finding();
@@ -482,7 +483,7 @@ void TimelinePage::show_predicted(std::shared_ptr<const PredictedTimeline> timel
   show_prediction_note();
 }
 
-/// What the predicted rows are, as long as they are there, and that a replay is under way.
+/// Explains the predicted rows while they are shown, and says when a replay is running.
 void TimelinePage::show_prediction_note() {
   const auto& shown = view_->predicted();
   const bool replaying = !what_if_->ticked().empty() && !what_if_->answer();
@@ -570,7 +571,7 @@ bool TimelinePage::run(Command command) {
       return true;
     case Command::kNextBookmark:
     case Command::kPreviousBookmark: {
-      // From where the last one led, in the middle of the view.
+      // Counts from the middle of the view, where the last bookmark was shown.
       const TimeMapping& mapping = view_->mapping();
       TimeNs middle = mapping.time_at(mapping.width() / 2.0);
       DurationNs pixel{static_cast<std::int64_t>(mapping.ns_per_pixel()) + 1};

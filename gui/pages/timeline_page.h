@@ -24,8 +24,8 @@
 
 namespace headway::gui {
 
-/// The timeline with search above, legend below, and at its side the findings to step through, the
-/// details of what is selected and the bookmarks.
+/// The timeline with the search above and the legend below. Beside it: the findings with their
+/// evidence, the details of the selection, and the bookmarks.
 class TimelinePage : public PageWidget {
   Q_OBJECT
  public:
@@ -36,21 +36,22 @@ class TimelinePage : public PageWidget {
   bool needs_analysis() const override { return false; }
   void set_theme(const Theme& theme) override;
   void open(const Link& link) override;
-  /// Selects it, in the list and on the timeline, with some time around it.
+  /// Selects the evidence in the list and on the timeline, with some time around it.
   void show_evidence(int finding, int evidence);
   void show_target(const Target& target);
   void show_step(std::uint32_t step, Interval where);
-  /// A place as the go-to bar takes it. Throws Error(kUsage) that tells what was expected.
+  /// Goes to a place in the syntax of the go-to bar. Throws Error(kUsage) that says what was
+  /// expected.
   void go_to_place(const std::string& text);
-  /// The command that opens the window at what is in sight now.
+  /// The command line that opens the window with the present view.
   QString view_command() const;
-  /// A step as it would be with the finding's fix, beside the recorded one: ticks that fix alone.
-  /// Nothing for findings without a prediction. Replays on another thread first.
+  /// Shows the predicted step with the finding's fix beside the recorded one: ticks only that fix.
+  /// Does nothing for findings without a prediction. Replays on another thread first.
   void show_prediction(int finding);
-  /// The panels beside the timeline: findings, details and bookmarks.
+  /// Shows or hides the panels beside the timeline: findings, details and bookmarks.
   void show_panels(bool show);
   bool shows_panels() const { return !side_->isHidden(); }
-  /// False for commands that are not the timeline's.
+  /// Runs a command; false for commands that are not the timeline's.
   bool run(Command command);
 
   TimelineView& view() { return *view_; }
@@ -65,9 +66,9 @@ class TimelinePage : public PageWidget {
   QLineEdit& row_filter() { return *row_filter_; }
   LinkLabel& hidden_rows() { return *hidden_; }
   LinkLabel& prediction_note() { return *prediction_note_; }
-  /// The menu that is open; null: none.
+  /// The open menu; null: none.
   QMenu* menu() { return menu_; }
-  /// Bookmarks are kept in files below this folder; without one they last as long as the window.
+  /// The folder for bookmark files; without one, bookmarks are lost when the window closes.
   void keep_bookmarks_in(const std::filesystem::path& folder) { bookmarks_->keep_in(folder); }
 
  protected:
@@ -78,36 +79,36 @@ class TimelinePage : public PageWidget {
   QWidget* toolbar();
   QWidget* side();
   void connect_parts();
-  /// How much time is in sight.
+  /// Shows the length of the visible time range.
   void show_span();
-  /// How many rows are hidden, as a link that shows them.
+  /// Shows how many rows are hidden, as a link that shows them.
   void show_hidden_rows();
   void show_details();
-  /// Leads to the op of the selected device op, or of the one that the selected call launched.
+  /// Goes to the op of the selected device op, or of the one that the selected call launched.
   void open_in_ops();
   void open_source(const Target& target);
   void show_stacks();
-  /// The current finding if its fix has a prediction, else the one with the best; -1: none.
+  /// The current finding if its fix has a prediction, else the one with the largest gain; -1: none.
   int finding_to_predict() const;
-  /// Takes the predicted step away, or shows one.
+  /// Hides the predicted step, or shows one.
   void toggle_prediction();
   void show_what_if();
-  /// The rows of a predicted step beside the recorded one; null: takes them away.
+  /// Shows the rows of a predicted step beside the recorded one; null: hides them.
   void show_predicted(std::shared_ptr<const PredictedTimeline> timeline);
   void show_prediction_note();
   void open_menu(const Hit& hit, const QPoint& global);
   void add_event_actions(QMenu& menu);
   void add_range_actions(QMenu& menu);
   void add_row_actions(QMenu& menu, RowId row);
-  /// Searches for the selection's name and leaves only the rows with hits.
+  /// Searches for the selection's name and shows only rows with hits.
   void filter_to_name();
   void add_bookmark();
   void go(const Destination& destination);
   void copy(const QString& text, const QString& what);
   void copy_events();
-  /// A SELECT that gives the selected events, to the clipboard.
+  /// Copies a SELECT that returns the selected events.
   void copy_sql();
-  /// In the status line, until the pointer moves on.
+  /// Shows a text in the status line until the pointer moves.
   void tell(const QString& text);
 
   std::shared_ptr<const Session> session_;
@@ -128,11 +129,11 @@ class TimelinePage : public PageWidget {
   QToolButton* hit_list_;
   QToolButton* prediction_;
   LinkLabel* prediction_note_;
-  bool following_stack_ = false;  ///< the call stacks stay while one leads to its longest event
-  bool leading_ = false;          ///< the page itself changes what the view shows as predicted
+  bool following_stack_ = false;  ///< keeps the call stacks while a click in them goes to an event
+  bool leading_ = false;          ///< the page itself is changing the view's prediction
   QTabWidget* tabs_ = nullptr;
   QWidget* side_ = nullptr;
-  QToolButton* handle_;  ///< beside the timeline: hides the panels and brings them back
+  QToolButton* handle_;  ///< button beside the timeline that hides or shows the panels
   QPointer<QMenu> menu_;
   WrapLabel* pointed_;
   WrapLabel* span_;

@@ -23,18 +23,18 @@ using trace::FileState;
 struct Cancelled {};
 
 constexpr milliseconds kShortestPeriod{1500};
-/// Reading again takes at most this share of the time, so that following does not slow down what is
-/// recorded.
+/// Reading again takes at most one part in this many of the time, so that following does not slow
+/// down the recorded program.
 constexpr int kPeriodsPerRead = 5;
-/// The recorder writes counters every second at least.
+/// The recorder writes counters at least every second.
 constexpr milliseconds kStalledAfter{20'000};
-/// A file that is there but no trace yet may be one that is being made.
+/// An existing file that is not a trace yet may become one within this time.
 constexpr milliseconds kBecomesATraceWithin{10'000};
 
 }  // namespace
 
-/// What the two threads share. Qt's event only wakes the UI thread up; the values go through the
-/// mutex.
+/// The data shared by the two threads. The Qt event only wakes the UI thread; the mutex guards the
+/// values.
 struct TraceLoader::Job {
   enum class Kind : std::uint8_t { kLooked, kLoaded, kGrown, kStalled, kFailed };
   struct Report {
@@ -92,7 +92,7 @@ struct TraceLoader::Job {
         request.source.files.empty() ? std::string() : request.source.files[0].string();
     try {
       open();
-    } catch (const Cancelled&) {  // nobody listens any more
+    } catch (const Cancelled&) {  // nobody waits for the result
     } catch (const TooLarge& too_large) {
       post({Kind::kFailed, nullptr, too_large.what(), too_large.code(), too_large.stretch()});
     } catch (const Error& error) {
@@ -155,12 +155,12 @@ struct TraceLoader::Job {
     }
   }
 
-  /// Until the recording ends. Returns its last state.
+  /// Follows the recording until it ends. Returns its last state.
   std::shared_ptr<const Session> follow(std::shared_ptr<const Session> session) {
     FileState seen(file());
     Clock::time_point changed = Clock::now();
     Clock::duration period = kShortestPeriod;
-    std::optional<Clock::time_point> failing;  // since when
+    std::optional<Clock::time_point> failing;  // since when reading fails
     bool stalled = false;
     while (session->recording) {
       sleep(period);
@@ -178,7 +178,7 @@ struct TraceLoader::Job {
         session = read({});
         failing.reset();
       } catch (const Error&) {
-        // The recorder may just be making one file of two.
+        // The recorder may be merging two files into one at this moment.
         if (!failing) failing = Clock::now();
         if (Clock::now() - *failing > kBecomesATraceWithin) throw;
         seen = FileState("");
@@ -227,7 +227,7 @@ void TraceLoader::dispose(std::shared_ptr<const Session> session) {
   });
 }
 
-/// On the UI thread: reports on the current job and buries finished ones.
+/// Runs on the UI thread: reports on the current job and destroys finished ones.
 void TraceLoader::poll() {
   if (current_) report(*current_);
   for (auto job = jobs_.begin(); job != jobs_.end();) {
@@ -244,7 +244,7 @@ void TraceLoader::poll() {
   }
 }
 
-/// Handlers may start another job or cancel this one, so nothing of it is touched after a signal.
+/// Handlers may start another job or cancel this one, so `job` is not used after a signal.
 void TraceLoader::report(Job& job) {
   std::vector<Job::Report> reports;
   QString what;

@@ -13,14 +13,14 @@
 
 namespace headway::gui {
 
-/// What is to be opened, and how it is to be analysed.
+/// The source to open, and how to analyse it.
 struct OpenRequest {
   TraceSource source;
   analyzer::AnalysisOptions analysis;
-  bool follow = false;  ///< it is being recorded: wait for it, and read it again as it grows
+  bool follow = false;  ///< it is being recorded: wait for it and read it again as it grows
 };
 
-/// Opens traces on a thread of its own. One at a time: a new one replaces the one under way.
+/// Opens traces on another thread. One at a time: a new request replaces the present one.
 class TraceLoader : public QObject {
   Q_OBJECT
  public:
@@ -28,24 +28,24 @@ class TraceLoader : public QObject {
   ~TraceLoader() override;
 
   void start(OpenRequest request);
-  /// The file is left as it was; nothing is reported any more, a recording is followed no longer.
+  /// Stops loading or following; no signal is emitted afterwards. The file is not changed.
   void cancel();
   bool is_loading() const { return current_ != nullptr && !loaded_; }
-  /// Lets go of a session on another thread: giving back gigabytes takes a while.
+  /// Destroys a session on another thread, because freeing gigabytes takes a while.
   void dispose(std::shared_ptr<const Session> session);
 
  signals:
-  /// What is being done, and the share of all that is done, 0 to 1.
+  /// The current activity, and the share of the whole that is done, 0 to 1.
   void progressed(const QString& what, double share);
   /// The timeline can be drawn; `loaded` follows.
   void looked(std::shared_ptr<const headway::gui::Session> session);
-  /// Analysed: all pages can be filled.
+  /// The analysis is done: all pages can be filled.
   void loaded(std::shared_ptr<const headway::gui::Session> session);
-  /// The recording that is followed has grown, or has ended (then `session->recording` is false).
+  /// The followed recording has grown, or has ended (then `session->recording` is false).
   void grown(std::shared_ptr<const headway::gui::Session> session);
-  /// Nothing has come for a while, though the recording says that it goes on.
+  /// No new data for a while, although the recording has not ended.
   void stalled();
-  /// `stretch`: a part of the trace that would fit into memory; empty when that was not the cause.
+  /// `stretch`: a part of the trace that would fit into memory; empty for other errors.
   void failed(const QString& message, headway::ExitCode code, headway::Interval stretch);
 
  private:

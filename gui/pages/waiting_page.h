@@ -7,13 +7,13 @@ namespace headway::gui {
 
 class WrapLabel;
 
-/// In the place of a page that needs the analysis while that is under way, or was cancelled.
+/// Replaces a page that needs the analysis while the analysis runs or after it was cancelled.
 class WaitingPage : public QWidget {
   Q_OBJECT
  public:
   explicit WaitingPage(QWidget* parent = nullptr);
 
-  /// What the analysis does; empty: it was cancelled.
+  /// The progress of the analysis; empty: it was cancelled.
   void show_state(const QString& progress);
 
  signals:

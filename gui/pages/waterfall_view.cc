@@ -52,7 +52,7 @@ QSize WaterfallView::sizeHint() const {
 void WaterfallView::paintEvent(QPaintEvent*) {
   if (!waterfall_) return;
   QPainter painter(this);
-  // The sum is set in bold, and is the widest.
+  // The sum is in bold and has the widest text.
   QFont bold = font();
   bold.setBold(true);
   QFontMetrics metrics(bold);

@@ -9,7 +9,8 @@
 
 namespace headway::gui {
 
-/// The classes of one step, each bar hanging where the one above it ends: they add up to the step.
+/// The time classes of one step: each bar starts where the one above it ends; together they are the
+/// step.
 class WaterfallView : public QWidget {
   Q_OBJECT
  public:

@@ -17,13 +17,13 @@ namespace headway::gui {
 namespace {
 
 constexpr int kFixRole = Qt::UserRole;       ///< index into all_fixes()
-constexpr int kTextRole = Qt::UserRole + 1;  ///< of FixChoice
+constexpr int kTextRole = Qt::UserRole + 1;  ///< text of the FixChoice
 
 QString shown(std::string_view text) {
   return QString::fromStdString(display_text(text, 2000));
 }
 
-/// Line by line: a text of the trace may be in each.
+/// Escapes each line, because it may contain text of the trace.
 QString shown_lines(const std::string& text) {
   QStringList lines;
   for (const QString& line : QString::fromStdString(text).split('\n'))
@@ -40,7 +40,8 @@ int number_of(const analyzer::Fix* fix) {
   return static_cast<int>(std::ranges::find(all, fix) - all.begin());
 }
 
-/// Titles are sentences and the panel is narrow: they wrap. The box of a fix has an outline that dark colours do not hide.
+/// Wraps the titles, which are sentences in a narrow panel. The check box has an outline that is
+/// visible on dark colours.
 class FixDelegate : public QStyledItemDelegate {
  public:
   explicit FixDelegate(QTreeWidget* list) : QStyledItemDelegate(list), list_(list) {}
@@ -143,7 +144,7 @@ WhatIfPanel::WhatIfPanel(QWidget* parent)
 }
 
 void WhatIfPanel::set_session(std::shared_ptr<const Session> session) {
-  // After a first look ticks wait for the analysis.
+  // After a first look, ticks wait for the analysis.
   const bool same = session && session_ && session->trace_owner == session_->trace_owner;
   study_task_->cancel();
   ask_task_->cancel();
@@ -237,7 +238,7 @@ void WhatIfPanel::tick(std::vector<const analyzer::Fix*> fixes) {
   ask();
 }
 
-/// What can be ticked is replayed fix by fix, for the figures in the list.
+/// Replays all fixes that can be ticked one by one, for the figures in the list.
 void WhatIfPanel::want_study() {
   if (!session_ || !session_->analysed || study_) return;
   const auto events = static_cast<std::int64_t>(session_->trace.event_count());
@@ -258,7 +259,7 @@ void WhatIfPanel::want_study() {
   });
 }
 
-/// Replays with what is ticked, once the graph is there.
+/// Replays with the ticked fixes, once the graph is ready.
 void WhatIfPanel::ask() {
   ask_task_->cancel();
   answer_.reset();
@@ -300,7 +301,7 @@ void WhatIfPanel::show_answer(WhatIfAnswer answer) {
 
 void WhatIfPanel::show_state(const QString& headline, const QString& below, bool trouble) {
   trouble_ = trouble;
-  // A percent sign stays with its number.
+  // Keeps a percent sign on the same line as its number.
   const auto kept = [](QString text) {
     return text.replace(QStringLiteral(" %"), QStringLiteral("\u00a0%"));
   };

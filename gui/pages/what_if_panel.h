@@ -14,37 +14,37 @@ namespace headway::gui {
 
 class WrapLabel;
 
-/// Fixes to tick, and what a step would take with all that are ticked. Replays on another thread; a
-/// tick cancels the replay of the former ones. The graph is made when the panel is first seen or
-/// something is ticked, and is kept while the trace is open.
+/// Fixes to tick, and the predicted step time with all ticked fixes. Replays on another thread;
+/// each tick cancels the former replay. The dependency graph is made when the panel is first
+/// visible or a fix is ticked, and is kept while the trace is open.
 class WhatIfPanel : public QWidget {
   Q_OBJECT
  public:
   explicit WhatIfPanel(QWidget* parent = nullptr);
 
-  /// Nothing is ticked afterwards.
+  /// Unticks all fixes.
   void set_session(std::shared_ptr<const Session> session);
   void set_theme(const Theme& theme);
-  /// Ticks these and no others; one that does not apply is said where the answer would stand.
+  /// Ticks these fixes and no others. If one does not apply, the result area says so.
   void tick(std::vector<const analyzer::Fix*> fixes);
   void untick_all() {
     if (!ticked_.empty()) tick({});
   }
   const std::vector<const analyzer::Fix*>& ticked() const { return ticked_; }
   bool is_replaying() const { return study_task_->is_running() || ask_task_->is_running(); }
-  /// The answer for what is ticked; null while it is not known, or when nothing is.
+  /// The answer for the ticked fixes; null while it is not known, or when none is ticked.
   const WhatIfAnswer* answer() const { return answer_.get(); }
   const std::shared_ptr<const WhatIfStudy>& study() const { return study_; }
-  /// What stands above the list.
+  /// The text above the list.
   QString result() const;
   QTreeWidget& list() { return *list_; }
-  /// Ticks the report's plan; hidden where it has none.
+  /// The button that ticks the report's plan; hidden if there is no plan.
   QPushButton& plan() { return *plan_; }
 
  signals:
-  /// Other fixes are ticked, or none; the answer is not known yet.
+  /// The ticked fixes changed; the answer is not known yet.
   void ticks_changed();
-  /// What to show beside the recorded step; null: nothing.
+  /// The prediction to show beside the recorded step; null: none.
   void predicted(std::shared_ptr<const headway::gui::PredictedTimeline> timeline);
   void failed(const QString& why);
 
@@ -52,15 +52,15 @@ class WhatIfPanel : public QWidget {
   void showEvent(QShowEvent* event) override;
 
  private:
-  /// The list: fixes that help, that do not, and that do not apply here.
+  /// Fills the list: fixes that help, fixes that do not, and fixes that do not apply.
   void fill(const std::vector<FixChoice>& choices);
   void show_ticks();
   void show_plan();
-  /// From the list into `ticked_`.
+  /// Reads the ticks of the list into `ticked_`.
   void read_ticks();
-  /// Makes the graph on another thread, once; then asks.
+  /// Makes the graph on another thread, once; then calls ask().
   void want_study();
-  /// Replays with what is ticked; a former question is cancelled.
+  /// Replays with the ticked fixes; cancels the former replay.
   void ask();
   void show_answer(WhatIfAnswer answer);
   void show_state(const QString& headline, const QString& below, bool trouble = false);

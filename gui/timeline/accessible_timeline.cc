@@ -11,7 +11,7 @@
 namespace headway::gui {
 namespace {
 
-/// A row of the timeline; `index` counts the rows shown.
+/// A row of the timeline; `index` counts the shown rows.
 class AccessibleRow : public QAccessibleInterface {
  public:
   AccessibleRow(TimelineView& view, int index) : view_(view), index_(index) {}
@@ -135,7 +135,7 @@ class AccessibleTimeline : public QAccessibleWidget {
  private:
   TimelineView& view() const { return *static_cast<TimelineView*>(widget()); }
 
-  mutable std::map<int, QAccessible::Id> rows_;  ///< made when a screen reader asks for them
+  mutable std::map<int, QAccessible::Id> rows_;  ///< created when a screen reader asks for them
 };
 
 QAccessibleInterface* make_interface(const QString&, QObject* object) {

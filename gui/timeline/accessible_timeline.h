@@ -3,9 +3,9 @@
 
 namespace headway::gui {
 
-/// Tells screen readers what a TimelineView shows: itself as a list with the selection as its
-/// description, and each row in sight or not as an item with its name, its state and the stretch of
-/// time that is visible. Call once; later calls do nothing.
+/// Describes TimelineViews to screen readers: the view as a list with the selection as its
+/// description, and each row, visible or not, as an item with its name, its state and the visible
+/// time range. Call once; later calls do nothing.
 void make_timeline_accessible();
 
 }  // namespace headway::gui

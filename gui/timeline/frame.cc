@@ -14,7 +14,7 @@ QFont label_font(const QFont& base) {
   } else {
     font.setPointSizeF(std::max(6.0, base.pointSizeF() - 1));
   }
-  // Cached glyphs are placed at whole pixels; asking for the same of layouts keeps both alike.
+  // Cached glyphs are placed at whole pixels; full hinting makes text layouts look the same.
   font.setHintingPreference(QFont::PreferFullHinting);
   return font;
 }

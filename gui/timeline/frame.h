@@ -15,23 +15,23 @@
 
 namespace headway::gui {
 
-/// Everything that decides what a picture of the timeline looks like. Lengths in logical pixels.
-/// The render passes take it and keep nothing.
+/// All inputs of a picture of the timeline. Lengths in logical pixels. The render passes read it
+/// and keep nothing.
 struct Frame {
   const TimelineModel* model = nullptr;
   const RowLayout* layout = nullptr;
   const Theme* theme = nullptr;
-  QFont font;                                    ///< of labels; the rows' heights follow it
-  TimeMapping mapping;                           ///< of the area right of the names
+  QFont font;                                    ///< font of labels; the rows' heights follow it
+  TimeMapping mapping;                           ///< of the area to the right of the names
   TimeNs origin;                                 ///< what the ruler counts from
-  std::int64_t scroll = 0;                       ///< of the rows that are not pinned
+  std::int64_t scroll = 0;                       ///< offset of the rows that are not pinned
   QSize size;                                    ///< of the whole view
   int gutter = 220;                              ///< width of the names
   double pixel_ratio = 1;                        ///< device pixels of a logical pixel
-  const HitMarks* hits = nullptr;                ///< of a search; null: none
+  const HitMarks* hits = nullptr;                ///< hits of a search; null: none
   const PathLanes* path = nullptr;               ///< the critical path; null: not shown
-  const PredictedTimeline* predicted = nullptr;  ///< `model` is of it; null: as recorded
-  RowId current_row = {};                        ///< the one that keys work on; none: no such row
+  const PredictedTimeline* predicted = nullptr;  ///< if `model` is of a prediction; null: none
+  RowId current_row = {};                        ///< the row that keys act on; none: no such row
 
   int overview_height() const { return 20; }
   int ruler_height() const { return layout->metrics().heading + 2; }
@@ -51,13 +51,13 @@ struct Frame {
   QRect area_rect() const {
     return {gutter, header_height(), area_width(), std::max(0, size.height() - header_height())};
   }
-  /// Height of the pinned rows that stay where they are when the others scroll. Where they would
-  /// fill most of the view, they scroll, too.
+  /// Height of the pinned rows, which stay in place while the others scroll. If they would fill
+  /// more than 60 % of the view, they scroll, too.
   int sticky_height() const {
     std::int64_t pinned = layout->pinned_height();
     return pinned <= rows_rect().height() * 6 / 10 ? static_cast<int>(pinned) : 0;
   }
-  /// Vertical position on screen of a `y` of the layout, and back.
+  /// Converts a `y` of the layout to a position on screen. layout_y() converts back.
   int screen_y(std::int64_t y) const {
     return static_cast<int>(y < sticky_height() ? y : y - scroll) + header_height();
   }
@@ -65,7 +65,7 @@ struct Frame {
     int off = screen - header_height();
     return off < sticky_height() ? off : off + scroll;
   }
-  /// Where rows that scroll are drawn: below the pinned ones.
+  /// The area of the scrolling rows: below the pinned ones.
   QRect scrolling_rect() const { return area_rect().adjusted(0, sticky_height(), 0, 0); }
   /// The whole trace over the width of the overview.
   TimeMapping overview_mapping() const { return TimeMapping(model->bounds, area_width()); }
@@ -74,11 +74,12 @@ struct Frame {
 /// Room for a label of the ruler, in logical pixels.
 inline constexpr int kRulerLabelWidth = 92;
 
-/// A rectangle in device pixels; neighbours stay neighbours.
+/// A rectangle in device pixels; adjacent rectangles stay adjacent.
 QRect device_rect(const QRect& rect, double ratio);
-/// Row heights that suit a font.
+/// Row heights for a font.
 RowMetrics metrics_for(const QFont& font);
-/// The font of labels for the program's font: a little smaller, as rows are many.
+/// The font of labels, derived from the program's font: a little smaller, because there are many
+/// rows.
 QFont label_font(const QFont& base);
 
 }  // namespace headway::gui

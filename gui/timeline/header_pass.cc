@@ -11,7 +11,7 @@
 namespace headway::gui {
 namespace {
 
-/// Without scaling or rounding, whatever the pixel ratio; what lies outside of `to` is left out.
+/// Copies without scaling or rounding, whatever the pixel ratio; pixels outside `to` are left out.
 void copy_pixels(const QImage& from, QImage& to, QPoint place) {
   const int width = std::min(from.width(), to.width() - place.x());
   const int height = std::min(from.height(), to.height() - place.y());
@@ -78,7 +78,7 @@ void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& f
   painter.fillRect(QRect(rect.left(), rect.top(), from, rect.height()), veil);
   painter.fillRect(QRect(rect.left() + to, rect.top(), rect.width() - to, rect.height()), veil);
   if (frame.hits) {
-    // A column stands for some of the parts, or some columns for one.
+    // A column covers several parts, or several columns share one part.
     std::span<const std::uint32_t> parts = frame.hits->parts();
     const int width = std::max(1, rect.width());
     int painted = -1;
@@ -117,7 +117,7 @@ void HeaderPass::paint_ruler(QPainter& painter, const Frame& frame) {
                      tick.major ? theme.dim_text : theme.border);
     QString label = QString::fromStdString(tick.label);
     int width = painter.fontMetrics().horizontalAdvance(label);
-    // Whole labels only.
+    // Draws only labels that fit completely.
     if (!tick.major || x < rect.left() || x + 4 + width > rect.right()) continue;
     painter.setPen(theme.text);
     painter.drawText(QRect(x + 4, rect.top() + 1, width + 2, rect.height() - 4),
@@ -154,7 +154,7 @@ void HeaderPass::paint_steps(QImage& image, QPainter& painter, const Frame& fram
                  QString::fromStdString(format_duration(frame.model->step_lengths.length[index])),
                  step.steady ? QString() : QStringLiteral(" · excluded"));
     QFontMetrics metrics = painter.fontMetrics();
-    // The most that fits, never a clipped word.
+    // Draws the longest text that fits, never a cut one.
     for (const QString& shorter : {QStringLiteral("Step %1").arg(number), number, QString()}) {
       if (metrics.horizontalAdvance(text) <= box.width()) break;
       text = shorter;
@@ -162,7 +162,8 @@ void HeaderPass::paint_steps(QImage& image, QPainter& painter, const Frame& fram
     painter.setPen(QColor::fromRgb(theme.role_text[static_cast<std::size_t>(item.color)]));
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, text);
   }
-  // A step lasts as long as the device works for it, which may be at another time than the host.
+  // The duration of a step is the device's work for it, which may be at another time than on the
+  // host.
   const std::vector<bool>& on_device = frame.model->step_lengths.on_device;
   const bool of_host = std::find(on_device.begin(), on_device.end(), true) != on_device.end();
   painter.setPen(theme.dim_text);

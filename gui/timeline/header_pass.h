@@ -9,7 +9,7 @@
 
 namespace headway::gui {
 
-/// Draws what stands above the rows: the overview of the whole trace with the visible part marked,
+/// Draws the header above the rows: the overview of the whole trace with the visible part marked,
 /// the ruler and the steps.
 class HeaderPass {
  public:
@@ -17,8 +17,8 @@ class HeaderPass {
   void paint(QImage& image, QPainter& painter, const Frame& frame);
 
  private:
-  /// The overview's boxes on their ground. In a large trace each of its columns is a cache miss, and
-  /// it is the same in every frame until the trace, the width or the theme is another.
+  /// The cached boxes of the overview with their background. In a large trace each column is a
+  /// cache miss, and the overview changes only with the trace, the width or the theme.
   struct Strip {
     Lane lane;
     Interval bounds;
@@ -35,8 +35,8 @@ class HeaderPass {
   Strip overview_;
 };
 
-/// The lane that stands for the whole trace in the overview: the classes of the first device, else
-/// the first line of the first row that has one.
+/// The lane that represents the whole trace in the overview: the classes of the first device, else
+/// the first lane of the first row that has one.
 const Lane* overview_lane(const TimelineModel& model);
 
 }  // namespace headway::gui

@@ -8,8 +8,8 @@
 
 namespace headway::gui {
 
-/// The note at the pointer. A child widget and plain text only: no window of its own (cheap over X
-/// forwarding, part of a grabbed picture), no rich text (names are data).
+/// The note at the pointer. A child widget, not a window: cheap over X forwarding and part of a
+/// grabbed picture. Plain text only, because names are untrusted.
 class HoverCard : public QWidget {
   Q_OBJECT
  public:

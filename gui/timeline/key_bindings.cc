@@ -31,7 +31,7 @@ QString keys_text(Command command) {
 QList<Command> commands_for(const QKeyEvent& event) {
   Qt::KeyboardModifiers modifiers = event.modifiers() & ~Qt::KeypadModifier;
   int key = event.key() == Qt::Key_Enter ? int{Qt::Key_Return} : event.key();
-  // Which modifiers a sign such as + or ? needs depends on the keyboard.
+  // The modifiers for a sign such as + or ? depend on the keyboard layout.
   bool is_sign = !event.text().isEmpty() && event.text()[0].isPrint() &&
                  !event.text()[0].isLetterOrNumber() && !event.text()[0].isSpace();
   if (is_sign) modifiers &= ~Qt::ShiftModifier;

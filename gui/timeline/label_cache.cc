@@ -13,13 +13,13 @@
 namespace headway::gui {
 namespace {
 
-// Longer than any box on any screen; bounds the cost of a name of a megabyte.
+// Longer than any box on any screen; limits the cost of a name of a megabyte.
 constexpr std::size_t kMaxCharacters = 300;
-// A trace in which every event has its own name must not eat the memory.
+// Limits memory for a trace in which every event has its own name.
 constexpr std::size_t kMaxLabels = 20'000;
 constexpr double kLeastWidth = 12;
-constexpr double kTailShare = 0.4;  ///< of the room, for the end of a name
-constexpr int kLeastLetters = 3;    ///< fewer before an ellipsis say nothing
+constexpr double kTailShare = 0.4;  ///< share of the room for the end of a name
+constexpr int kLeastLetters = 3;    ///< fewer letters before an ellipsis are useless
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void LabelCache::set_font(const QFont& font) {
 LabelCache::Label LabelCache::shape(std::string_view text) const {
   Label label;
   QString shown = QString::fromStdString(display_text(short_name(text), kMaxCharacters));
-  // Plain Latin text needs no layout, and this is ten times as fast.
+  // Plain Latin text needs no text layout; this path is ten times as fast.
   bool simple = std::all_of(shown.begin(), shown.end(),
                             [](QChar c) { return c.unicode() >= 0x20 && c.unicode() < 0x250; });
   if (simple && raw_font_.isValid()) {
@@ -76,7 +76,7 @@ const LabelCache::Label& LabelCache::label(trace::StringId id, std::string_view 
 void LabelCache::draw(QPainter& painter, trace::StringId id, std::string_view text, double x,
                       double baseline, double width) {
   if (width < kLeastWidth) return;
-  // There text stays text, to be found and copied.
+  // In SVG, text stays text, so that it can be searched and copied.
   if (painter.paintEngine()->type() == QPaintEngine::SVG) {
     QString shown = QString::fromStdString(display_text(short_name(text), kMaxCharacters));
     shown = QFontMetrics(font_).elidedText(shown, Qt::ElideMiddle, static_cast<int>(width));
@@ -88,7 +88,7 @@ void LabelCache::draw(QPainter& painter, trace::StringId id, std::string_view te
   double limit = fits ? whole.width + 1 : width - ellipsis_.width;
   double end = 0;
   auto draw_part = [&](const Run& run, double room, double offset) {
-    // Glyphs that end inside the room: those whose successor begins inside it.
+    // Glyphs that end inside the room: those whose successor begins inside.
     int count = 0;
     const int size = static_cast<int>(run.glyphs.size());
     while (count < size) {
@@ -117,7 +117,7 @@ void LabelCache::draw(QPainter& painter, trace::StringId id, std::string_view te
     end = limit;
   } else {
     const Run& run = whole.runs[0];
-    // What the end takes; none where there is no room for letters on both sides.
+    // The number of glyphs for the end; none if there is no room for letters on both sides.
     const int size = static_cast<int>(run.glyphs.size());
     int tail = size;
     while (tail > 0 && whole.width - run.positions[tail - 1].x() <= limit * kTailShare) --tail;

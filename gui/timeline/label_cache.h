@@ -14,18 +14,19 @@
 
 namespace headway::gui {
 
-/// Names of events as glyphs, shaped once each, so that a frame with thousands of labels costs
-/// their blits only. Kernels go by their short names. Labels that do not fit lose their middle: what tells ops
+/// Names of events as glyphs, each shaped once, so that a frame with thousands of labels only
+/// copies them. Kernels have their short names. Labels that do not fit lose their middle, because
+/// names of ops often differ at the end. One font; UI thread.
 /// apart is often at the end. One font; UI thread.
 class LabelCache {
  public:
-  /// Forgets everything when the font differs from the last one.
+  /// Clears the cache when the font differs from the last one.
   void set_font(const QFont& font);
   int ascent() const { return ascent_; }
   int line_height() const { return height_; }
 
-  /// Draws as much of the text as fits into `width` with its baseline at (x, y); nothing when not
-  /// even a few letters do.
+  /// Draws as much of the text as fits into `width` with its baseline at (x, y); nothing if not
+  /// even a few letters fit.
   void draw(QPainter& painter, trace::StringId id, std::string_view text, double x, double baseline,
             double width);
 
@@ -46,7 +47,7 @@ class LabelCache {
 
   QFont font_;
   QRawFont raw_font_;
-  Label ellipsis_;  ///< stands in the middle of labels that were cut
+  Label ellipsis_;  ///< replaces the middle of labels that are too long
   int ascent_ = 0;
   int height_ = 0;
   std::unordered_map<trace::StringId, Label> labels_;

@@ -8,20 +8,20 @@
 namespace headway::gui {
 namespace {
 
-// So that even an event of a nanosecond in a view of an hour is seen.
+// Minimum height, so that even an event of a nanosecond is visible in a view of an hour.
 constexpr double kLeastHeight = 0.3;
 /// Narrower boxes have no room for stripes.
 constexpr int kLeastHatched = 8;
-/// Narrower boxes are not told apart by their shade.
+/// In narrower boxes the shades cannot be distinguished.
 constexpr int kLeastShaded = 3;
-/// A lane that is this high in device pixels is on a screen with twice as many.
+/// A lane of this height in device pixels is on a screen with a pixel ratio of about 2.
 constexpr int kDenseHeight = 28;
-/// Fewer entries are not worth other threads.
+/// With fewer entries additional threads are not worthwhile.
 constexpr std::size_t kWorthThreads = 500'000;
 
-/// Where the line `y` of a band is below the top of a column, the column's colour. With masks instead
-/// of a choice: GCC 12 turns a choice between a value and what is there into a conditional store, which
-/// it cannot vectorise.
+/// Sets the pixels of line `y` of a band to their column's colour, where the line is below the
+/// column's top. Uses masks instead of a conditional: GCC 12 turns a conditional assignment into a
+/// conditional store, which it cannot vectorise.
 void fill_line(QRgb* __restrict line, const QRgb* __restrict color,
                const std::int32_t* __restrict top, int y, int width) {
   for (int x = 0; x < width; ++x) {
@@ -34,7 +34,7 @@ bool is_box(const LaneItem& item) {
   return item.count == 1 && item.width > 1;
 }
 
-/// Where an item begins below the top of a band of that height.
+/// The top line of an item in a band of that height.
 int top_of(const LaneItem& item, int height) {
   if (is_box(item)) return 0;
   double filled = std::max(kLeastHeight, item.fill / 255.0);
@@ -72,7 +72,7 @@ void LanePass::collect_ahead(const std::vector<const Lane*>& lanes, const Column
   run_parallel(lanes.size(), collect, moved || entries < kWorthThreads ? 1 : 0);
 }
 
-/// What `lane` shows: collected ahead when it comes in that order.
+/// The items of `lane`: those looked up ahead if the lane comes in that order.
 const std::vector<LaneItem>& LanePass::items_of(const Lane& lane, const ColumnGrid& grid,
                                                 int width) {
   if (next_ahead_ < ahead_.size() && ahead_[next_ahead_].lane.is(lane) && ahead_width_ == width)
@@ -102,7 +102,7 @@ const std::vector<LaneItem>& LanePass::paint(QImage& image, const QRect& band, c
     const int end = std::min(item.x + item.width, width);
     std::fill(color_.begin() + item.x, color_.begin() + end, color);
     std::fill(top_.begin() + item.x, top_.begin() + end, top);
-    // A hairline tells two touching boxes apart.
+    // A hairline separates two touching boxes.
     bool touches = previous && previous->x + previous->width == item.x;
     if (box && touches && item.width >= 4)
       color_[static_cast<std::size_t>(item.x)] = blend(color, theme.base.rgb(), 0.55);
@@ -135,7 +135,7 @@ const std::vector<LaneItem>& LanePass::draw(QPainter& painter, const QRect& band
   for (const LaneItem& item : items_) {
     const int top = top_of(item, band.height());
     const int end = std::min(item.x + item.width, width);
-    // Here too a hairline tells two touching boxes apart.
+    // As in paint(): a hairline separates two touching boxes.
     bool touches = previous && previous->x + previous->width == item.x;
     const int begin = item.x + (touches && is_box(item) && item.width >= 4 ? 1 : 0);
     painter.fillRect(QRect(band.left() + begin, band.top() + top, end - begin, band.height() - top),
@@ -146,7 +146,8 @@ const std::vector<LaneItem>& LanePass::draw(QPainter& painter, const QRect& band
 }
 
 void LanePass::paint_stripes(QRgb* line, int y, int width, int height) const {
-  const int period = height >= kDenseHeight ? 16 : 8;  // as wide on screens with more pixels
+  const int period = height >= kDenseHeight ? 16 : 8;  // the same apparent width on screens with
+                                                       // more pixels
   for (int x = 0; x < width; ++x) {
     const Hatch lines = hatch_[static_cast<std::size_t>(x)];
     if (lines == Hatch::kNone) continue;

@@ -42,7 +42,7 @@ void paint_range(QPainter& painter, const Frame& frame, Interval range) {
   painter.drawText(label, Qt::AlignCenter, text);
 }
 
-/// Rows that scroll are cut where the pinned ones stand above them.
+/// Scrolling rows are clipped where the pinned rows are above them.
 QRect clip_of(const Frame& frame, RowId row) {
   if (!row.valid()) return frame.steps_rect();
   std::optional<std::size_t> index = frame.layout->index_of(row);
@@ -69,7 +69,7 @@ std::optional<QRectF> box_at(const Frame& frame, const Place& place, Interval wh
 
 void paint_box(QPainter& painter, const Frame& frame, const QRectF& box, const QRect& clip,
                const QColor& color, double width) {
-  // A pen along edges far outside of the screen would be clipped segment by segment.
+  // Far outside the screen, a pen along edges would be clipped segment by segment, which is slow.
   double left = std::max<double>(box.left(), frame.gutter - 10);
   double right = std::min<double>(box.right(), frame.size.width() + 10);
   if (right < left) return;
@@ -87,7 +87,7 @@ void paint_target(QPainter& painter, const Frame& frame, const Target& target, c
     paint_box(painter, frame, *box, clip_of(frame, place->row), color, width);
 }
 
-/// Where a selected event is shown a second time: among the collectives or the waits.
+/// Marks the second place of a selected event: among the collectives or the waits.
 void paint_echo(QPainter& painter, const Frame& frame, const Target& target) {
   if (target.kind != Target::Kind::kEvent) return;
   const TimelineModel& model = *frame.model;
@@ -136,7 +136,7 @@ void paint_link(QPainter& painter, const Frame& frame, const EventLink& link) {
   std::optional<QRectF> a = box_of(frame, Target::of(link.from));
   std::optional<QRectF> b = box_of(frame, Target::of(link.to));
   if (!a || !b) return;
-  // Far away ends are pulled in, so that the curve stays in a range that painting can handle.
+  // Distant ends are moved closer, so that the curve stays in a range that painting can handle.
   auto near = [&](double x) { return std::clamp<double>(x, -4000, frame.size.width() + 4000); };
   double from_x = leaves_at_end(link.kind) ? a->right() : a->left() + std::min(a->width(), 6.0) / 2;
   QPointF from(near(from_x), a->center().y());
@@ -154,8 +154,8 @@ void paint_link(QPainter& painter, const Frame& frame, const EventLink& link) {
   painter.drawPolygon(QPolygonF({to, to + QPointF(-7, -4), to + QPointF(-7, 4)}));
 }
 
-/// Where the critical path goes from one row to another. In a view of so many pieces that their
-/// steps would be a wall, only the bars on the rows are drawn.
+/// Draws where the critical path goes from one row to another. If the view has too many pieces,
+/// their steps would cover everything, so only the bars on the rows are drawn.
 void paint_path_steps(QPainter& painter, const Frame& frame) {
   auto [first, last] = frame.path->overlapping(frame.mapping.visible());
   if (last - first > static_cast<std::uint32_t>(frame.area_width())) return;
@@ -180,7 +180,7 @@ void paint_path_steps(QPainter& painter, const Frame& frame) {
   painter.drawLines(lines);
 }
 
-/// A flag with a text at a place in time.
+/// Draws a flag with a text at a point in time.
 void paint_flag(QPainter& painter, const Frame& frame, TimeNs t, int top, const QString& text,
                 const QColor& color) {
   double x = frame.gutter + frame.mapping.x_of(t);
@@ -227,8 +227,8 @@ void paint_measure(QPainter& painter, const Frame& frame, const Overlay& overlay
   painter.drawText(label, Qt::AlignCenter, text);
 }
 
-/// The end of the recorded and of the predicted step, and between them what the fix gains: on the
-/// predicted rows nothing is left there.
+/// Draws the end of the recorded and of the predicted step, and between them the gain of the fix:
+/// the predicted rows are empty there.
 void paint_prediction(QPainter& painter, const Frame& frame) {
   const PredictedTimeline& predicted = *frame.predicted;
   const Interval recorded = predicted.step.recorded;
@@ -256,7 +256,7 @@ void paint_prediction(QPainter& painter, const Frame& frame) {
     painter.setBrush(QBrush(color, Qt::BDiagPattern));
     painter.drawRect(box);
     if (told || right < frame.gutter || left > frame.size.width()) continue;
-    // Once, on the first of them: in the stretch, else behind it.
+    // Only on the first of them: inside the range, else behind it.
     told = true;
     const double middle = box.center().x() - width / 2.0;
     const double x =
@@ -275,7 +275,7 @@ void paint_prediction(QPainter& painter, const Frame& frame) {
     QColor ink;
     bool before;
   };
-  // The most important first: on a step of few pixels there is no room for all.
+  // The most important first: if the step is few pixels wide, not all of them fit.
   const Named named[] = {
       {end, QStringLiteral("predicted end"), color, shorter},
       {recorded.end, QStringLiteral("recorded end"), frame.theme->dim_text, !shorter},
@@ -301,7 +301,7 @@ void paint_prediction(QPainter& painter, const Frame& frame) {
   }
 }
 
-/// Those that can be seen, but no more than a ruler has room for.
+/// Draws the visible bookmarks, but no more than a ruler has room for.
 void paint_bookmarks(QPainter& painter, const Frame& frame,
                      const std::vector<Bookmark>& bookmarks) {
   constexpr int kMost = 400;
@@ -310,7 +310,7 @@ void paint_bookmarks(QPainter& painter, const Frame& frame,
   for (const Bookmark& bookmark : bookmarks) {
     double x = frame.gutter + frame.mapping.x_of(bookmark.when.begin);
     double end = frame.gutter + frame.mapping.x_of(bookmark.when.end);
-    if (x > frame.size.width() || drawn == kMost) break;  // they are in the order of time
+    if (x > frame.size.width() || drawn == kMost) break;  // sorted by time
     if (end < frame.gutter) continue;
     ++drawn;
     QColor line = frame.theme->mark;

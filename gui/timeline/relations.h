@@ -11,30 +11,30 @@
 
 namespace headway::gui {
 
-/// What belongs together in a trace: links between events, the critical path on its rows.
+/// Relations in a trace: links between events, and the critical path on its rows.
 struct Relations {
   explicit Relations(std::shared_ptr<const Session> of);
 
-  std::shared_ptr<const Session> session;  ///< kept while its relations are
+  std::shared_ptr<const Session> session;  ///< kept alive while its relations are in use
   EventLinks links;
   PathLanes path;
 };
 
-/// Finds the relations of a trace on a thread of its own, when they are first wanted: they take about
+/// Finds the relations of a trace on another thread, when they are first wanted. That takes about
 /// as long as the analysis.
 class RelationsFinder : public QObject {
   Q_OBJECT
  public:
   explicit RelationsFinder(QObject* parent = nullptr);
 
-  /// Null: none. What is being found of another one is dropped when it is ready.
+  /// Null: none. A search for another session goes on, and its result is dropped.
   void set_session(std::shared_ptr<const Session> session);
-  /// Begins to find, once.
+  /// Starts the search unless it was started before.
   void want();
   const std::shared_ptr<const Relations>& get() const { return found_; }
 
  signals:
-  /// Get() is not null now.
+  /// get() is not null now.
   void ready();
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kIndent = 14;
 
-/// The name of what an entry of a row's lane stands for.
+/// The name of the event or target of a lane entry.
 trace::StringId name_of_entry(const TimelineModel& model, RowId row, std::uint32_t trace_row) {
   using analyzer::EventRef;
   Target target = model.target_of(row, trace_row);
@@ -43,7 +43,7 @@ void fill_device(QImage& image, int left, int top, int width, int height, QRgb c
   }
 }
 
-/// True when a row, or the first line of one with several, is in sight down to its lower edge.
+/// True when a row, or the first lane of a row with several, is visible down to its lower edge.
 bool fits(const Frame& frame, const RowLayout::Shown& shown) {
   int height = shown.lanes > 1 ? frame.layout->metrics().lane : shown.height;
   return frame.screen_y(shown.y) + height <= frame.size.height();
@@ -116,8 +116,8 @@ void RowsPass::paint_row(QImage& image, QPainter& painter, const Frame& frame, L
   }
 }
 
-/// Names are painted once and then copied: they stay the same while the view moves in time, and text
-/// is the most expensive part of a frame.
+/// Paints the names once and then copies them: they stay the same while the view moves in time, and
+/// text is the most expensive part of a frame.
 void RowsPass::paint_names(QImage& image, QPainter& painter, const Frame& frame) {
   if (image.isNull()) {
     for (const RowLayout::Shown& shown : frame.layout->shown()) {
@@ -195,7 +195,7 @@ std::uint64_t RowsPass::names_key(const Frame& frame) const {
   return hash;
 }
 
-/// The background: the area of time with its grid, and the column of names.
+/// Paints the background: the time area with its grid, and the column of names.
 void RowsPass::paint_ground(QPainter& painter, const Frame& frame, int top, int height) {
   const Theme& theme = *frame.theme;
   painter.fillRect(QRect(frame.gutter, top, frame.area_width(), height), theme.base);
@@ -236,7 +236,7 @@ void RowsPass::collect_ahead(const QImage& image, const Frame& frame, const Colu
                        std::min({grid.width(), area.width(), image.width() - area.left()}));
 }
 
-/// The strip of a folded group, so that groups can be compared without unfolding them.
+/// Paints the strip of a folded group, so that groups can be compared without unfolding them.
 void RowsPass::paint_strip(QImage& image, QPainter& painter, const Frame& frame,
                            const ColumnGrid& grid, const RowLayout::Shown& shown) {
   const Lane* strip = strip_of(frame, shown.row);
@@ -255,7 +255,8 @@ void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame,
   const bool predicted = row.kind == RowKind::kPredicted;
   const Theme& theme = predicted ? frame.theme->predicted() : *frame.theme;
   const Lane* lane = nullptr;
-  // Ops of one class differ in shade by name, so that neighbours are told apart and one kernel looks the same.
+  // Ops of one class have different shades by name: neighbours differ, and one kernel looks the
+  // same.
   LanePass::ShadeOf shade_of;
   if (row.kind == RowKind::kStream)
     shade_of = [&](const LaneItem& item) {
@@ -285,7 +286,7 @@ void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame,
   }
 }
 
-/// A line in the full colour below what is predicted, so that the class is seen.
+/// Paints a line in the full colour below predicted items, so that their class is visible.
 void RowsPass::paint_edges(QImage& image, const Frame& frame, const QRect& band,
                            const std::vector<LaneItem>& items) {
   const int height = std::max(2, static_cast<int>(std::lround(2 * frame.pixel_ratio)));
@@ -294,7 +295,7 @@ void RowsPass::paint_edges(QImage& image, const Frame& frame, const QRect& band,
                 frame.theme->role[static_cast<std::size_t>(item.color)]);
 }
 
-/// A line through what the fix takes away.
+/// Paints a line through the events that the fix removes.
 void RowsPass::paint_gone(QImage& image, const Frame& frame, const Lane& gone, const QRect& band,
                           const ColumnGrid& grid) {
   path_items_.clear();
@@ -305,7 +306,7 @@ void RowsPass::paint_gone(QImage& image, const Frame& frame, const Lane& gone, c
                 frame.theme->error.rgb());
 }
 
-/// A bar above what a search found.
+/// Paints a bar above the hits of a search.
 void RowsPass::paint_hits(QImage& image, const Frame& frame, RowId row, std::uint32_t lane,
                           const QRect& band, const std::vector<LaneItem>& items) {
   const int height = std::max(2, static_cast<int>(std::lround(3 * frame.pixel_ratio)));
@@ -316,7 +317,7 @@ void RowsPass::paint_hits(QImage& image, const Frame& frame, RowId row, std::uin
   }
 }
 
-/// A bar below what is on the critical path, set off by a line that no class has.
+/// Paints a bar below the items on the critical path, separated by a line in a colour of no class.
 void RowsPass::paint_path(QImage& image, const Frame& frame, const Lane& path, const QRect& band,
                           const ColumnGrid& grid) {
   path_items_.clear();
@@ -350,7 +351,7 @@ void RowsPass::paint_labels(QPainter& painter, const Frame& frame, LabelCache& l
     std::uint32_t trace_row = lane.rows(item.entry).front();
     if (row.kind == RowKind::kPartition) {
       const auto& segment = frame.model->analysis->partitions[row.subject].segments[trace_row];
-      // Labels of classes are few; ids far beyond those of the trace keep them apart.
+      // Class labels are few; string ids far above those of the trace identify them in the cache.
       trace::StringId label{0xffffff00u + static_cast<std::uint32_t>(segment.time_class)};
       labels.draw(painter, label, analyzer::info(segment.time_class).label, x, baseline,
                   width - 2 * kPadding);
@@ -397,7 +398,7 @@ void RowsPass::paint_counter(QImage& image, QPainter& painter, const Frame& fram
   paint_scale(painter, frame, shown, counter);
 }
 
-/// The axis: its greatest and its least value, and a line between.
+/// Paints the axis: its greatest and least value, and a line between them.
 void RowsPass::paint_scale(QPainter& painter, const Frame& frame, const RowLayout::Shown& shown,
                            const CounterLane& counter) {
   const int y = frame.screen_y(shown.y);
@@ -405,7 +406,7 @@ void RowsPass::paint_scale(QPainter& painter, const Frame& frame, const RowLayou
   const std::string& unit = counter.series().unit;
   painter.fillRect(QRect(frame.gutter, y + shown.height / 2, frame.area_width(), 1),
                    frame.theme->grid);
-  // On a ground of its own: the counter's line would run through it.
+  // With a background of its own, because the counter's line would run through the text.
   auto write = [&](double value, Qt::Alignment vertical) {
     const QString label = counter_text(value, unit);
     const Qt::Alignment where = Qt::AlignRight | vertical;
@@ -432,8 +433,8 @@ void RowsPass::paint_fold_mark(QPainter& painter, const Frame& frame, const QPoi
   painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
-/// Beside a row's name: what is known of it, what stands above what is pinned, how many lines are
-/// folded away, how many hits a search has on it.
+/// The text beside a row's name: its detail, the parents of a pinned row, the number of lanes that
+/// are folded away, and the number of search hits on it.
 QString RowsPass::detail_of(const Frame& frame, const RowLayout::Shown& shown) const {
   const Row& row = frame.model->row(shown.row);
   QStringList parts;
@@ -452,7 +453,7 @@ QString RowsPass::detail_of(const Frame& frame, const RowLayout::Shown& shown) c
   return parts.join(QStringLiteral(" · "));
 }
 
-/// The columns of a counter as rectangles, neighbours of the same height as one.
+/// Draws the columns of a counter as rectangles; neighbours of the same height share one.
 template <class ToY>
 void RowsPass::draw_counter(QPainter& painter, const Frame& frame, const QRect& band, ToY y_of) {
   const int zero = y_of(0);
@@ -480,7 +481,7 @@ void RowsPass::paint_name(QPainter& painter, const Frame& frame, const RowLayout
                    : row.kind == RowKind::kCounter
                        ? shown.height / 2
                        : std::min(shown.height, frame.layout->metrics().lane);
-  // The name of a row of many lines stays in sight as long as one of them is.
+  // The name of a row with several lanes stays visible while one of them is visible.
   const int top = frame.screen_y(shown.y);
   const int first =
       frame.header_height() + (shown.pinned && frame.sticky_height() ? 0 : frame.sticky_height());

@@ -13,8 +13,9 @@ namespace headway::gui {
 /// Draws the rows: headings, lanes with their labels, counters, the names at the left.
 class RowsPass {
  public:
-  /// `image` (RGB32, `frame.pixel_ratio` set) is that of the whole frame; `painter` draws on it in
-  /// logical pixels. A null image (pixel ratio 1): all is drawn by the painter, as vectors.
+  /// `image` (RGB32, `frame.pixel_ratio` set) is the image of the whole frame; `painter` draws on
+  /// it in logical pixels. With a null image (pixel ratio 1) the painter draws everything, as
+  /// vectors.
   void paint(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels);
 
  private:
@@ -51,13 +52,13 @@ class RowsPass {
   std::uint64_t names_key(const Frame& frame) const;
 
   LanePass lanes_;
-  QImage names_;                 ///< the names as painted last
-  std::uint64_t names_key_ = 0;  ///< of all that decides what they look like
+  QImage names_;                 ///< the names as they were last painted
+  std::uint64_t names_key_ = 0;  ///< hash of all inputs of `names_`
   std::vector<CounterColumn> columns_;
   std::vector<LaneItem> path_items_;
 };
 
-/// The lane that a folded heading shows for what is below it; null: none.
+/// The lane that a folded heading shows for the rows below it; null: none.
 const Lane* strip_of(const Frame& frame, RowId row);
 
 /// "1.50 GB" for bytes, "85 %" for shares, plain otherwise.

@@ -23,7 +23,7 @@ double contrast(QRgb a, QRgb b) {
   return x > y ? x / y : y / x;
 }
 
-/// Colours of the roles that are not time classes; quiet, so that the classes stand out.
+/// Muted colours for the roles that are not time classes, so that the classes stand out.
 constexpr QRgb quiet_color(ColorRole role) {
   switch (role) {
     case ColorRole::kStep:
@@ -60,7 +60,7 @@ void set_roles(Theme& theme) {
     if (theme.dark) {
       if (role >= ColorRole::kFirst) color = blend(color, 0xff20262d, 0.28);
       if (role == ColorRole::kStepDropped) color = 0xff3d444d;
-      // The darkest classes would sink into the background.
+      // The darkest classes would be hard to see on the background.
       for (int i_try = 0; i_try < 6 && contrast(color, theme.base.rgb()) < 1.9; ++i_try)
         color = blend(color, 0xffffffff, 0.15);
     }
@@ -70,7 +70,7 @@ void set_roles(Theme& theme) {
     theme.role_text[i] =
         contrast(color, kDarkText) >= contrast(color, kLightText) ? kDarkText : kLightText;
     theme.stripe[i] = blend(color, theme.base.rgb(), 0.45);
-    // Away from the text, which would be hard to read otherwise.
+    // Shades move away from the text colour, so that text stays readable.
     const QRgb away = theme.role_text[i] == kDarkText ? 0xffffffff : 0xff000000;
     for (int number = 0; number < 3; ++number)
       theme.shades[i][static_cast<std::size_t>(number)] =
@@ -155,7 +155,7 @@ const Theme& Theme::predicted() const {
   static const auto faint = [](const Theme& theme) {
     Theme t = theme;
     for (std::size_t i = 0; i < kColorRoleCount; ++i) {
-      // Halfway to the ground, and further where text would not be readable on it.
+      // Halfway to the background, and further if text would not be readable on it.
       double share = 0.5;
       do {
         t.role[i] = blend(theme.role[i], theme.base.rgb(), share);
@@ -223,7 +223,7 @@ QPalette Theme::palette() const {
 }
 
 QString Theme::style_sheet() const {
-  // Only what the palette cannot say; everything else is the Fusion style.
+  // Only what the palette cannot express; everything else is the Fusion style.
   return QStringLiteral(
              "QListWidget#pages { background: %6; padding-top: 6px; outline: 0; }"
              "QListWidget#pages::item { padding: 6px 12px; border: 0; border-left: 3px solid "

@@ -12,32 +12,32 @@
 
 namespace headway::gui {
 
-/// Stripes over a colour, where colour alone would not tell two things apart for everybody.
+/// Stripes over a colour, where colours alone do not distinguish two things for everybody.
 enum class Hatch : std::uint8_t { kNone, kRising, kFalling };
 
-/// All colours of the program. Two of them, immutable.
+/// All colours of the program. There are two themes; they are immutable.
 struct Theme {
   bool dark = false;
-  QColor window;   ///< behind everything
-  QColor base;     ///< behind rows and tables
-  QColor heading;  ///< behind headings, rulers, the names of rows
-  QColor border;   ///< of frames and between panels
+  QColor window;   ///< background of the window
+  QColor base;     ///< background of rows and tables
+  QColor heading;  ///< background of headings, rulers, and names of rows
+  QColor border;   ///< frames and lines between panels
   QColor grid;     ///< lines of charts and of the ruler
   QColor text;
-  QColor dim_text;  ///< what matters less: units, notes
+  QColor dim_text;  ///< secondary text: units, notes
   QColor accent;    ///< selection, links
-  QColor warning;   ///< doubts; what is slower
+  QColor warning;   ///< doubts; values that are slower
   QColor error;     ///< losses, failures, outliers
-  QColor good;      ///< what is in order; what is faster
-  QColor hit;       ///< what a search found
+  QColor good;      ///< values that are in order or faster
+  QColor hit;       ///< hits of a search
   QColor path;      ///< critical path
   QColor mark;      ///< marks in time and bookmarks
   QColor counter;   ///< line of a counter
   QColor counter_fill;
   std::array<QRgb, kColorRoleCount> role{};
   std::array<QRgb, kColorRoleCount> role_text{};  ///< readable on `role`
-  std::array<QRgb, kColorRoleCount> stripe{};     ///< of the hatch
-  /// For eyes that see fewer colours: classes that look alike to them differ in their stripes.
+  std::array<QRgb, kColorRoleCount> stripe{};     ///< colour of the hatch
+  /// For colour-blind users: classes that look alike to them differ in their stripes.
   static Hatch hatch(ColorRole role);
 
   QColor color(ColorRole r) const { return QColor::fromRgb(role[static_cast<std::size_t>(r)]); }
@@ -48,13 +48,14 @@ struct Theme {
   QPalette palette() const;
   QString style_sheet() const;
 
-  /// One of three shades of a role's colour, 0 the colour itself, each with text as readable as on it.
+  /// One of three shades of a role's colour (0 is the colour itself); text is equally readable on
+  /// each.
   QRgb shade(ColorRole r, int number) const {
     return shades[static_cast<std::size_t>(r)][static_cast<std::size_t>(number)];
   }
   std::array<std::array<QRgb, 3>, kColorRoleCount> shades{};
 
-  /// This theme with the colours of what was not recorded but predicted: half as strong.
+  /// This theme with colours for predicted instead of recorded events: half as strong.
   const Theme& predicted() const;
 
   static const Theme& light();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the commands of the timeline do.
+// The commands of the timeline.
 #include <QScrollBar>
 #include <cmath>
 
@@ -16,7 +16,7 @@ constexpr double kPanShare = 0.15;
 
 bool TimelineView::run(Command command) {
   const double page = frame_.area_width();
-  // Moves by whole pixels: what stays in view need not be looked up again.
+  // Moves by whole pixels, so that items that stay in view need not be looked up again.
   const double step = std::round(kPanShare * page);
   switch (command) {
     case Command::kZoomIn:
@@ -39,7 +39,7 @@ bool TimelineView::run(Command command) {
       return true;
     case Command::kFitAll: {
       Interval all = frame_.model->bounds;
-      // A little air, so that the first and last events do not touch the edge.
+      // A margin, so that the first and last events do not touch the edge.
       DurationNs air{all.length().ns / 100 + 1};
       show_interval({all.begin - air, all.end + air});
       return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The mouse and the keyboard of TimelineView.
+// Mouse and keyboard input of TimelineView.
 #include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -28,7 +28,7 @@ constexpr int kLeastGutter = 90;
 
 void TimelineView::wheelEvent(QWheelEvent* event) {
   QPointF at = event->position();
-  // A wheel notch is 120; touchpads send less, often.
+  // A wheel notch is 120; touchpads often send smaller values.
   QPointF notches = QPointF(event->angleDelta()) / 120.0;
   bool over_names = at.x() < frame_.gutter;
   if (event->modifiers() & Qt::ControlModifier || over_names) {
@@ -65,7 +65,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
   } else if (event->modifiers() & Qt::ControlModifier && in_area) {
     drag_ = Drag::kZoomBox;
   } else if (const std::optional<TimeNs> edge = range_edge_at(at)) {
-    // The other edge stays.
+    // The other edge stays in place.
     drag_ = Drag::kRange;
     range_anchor_ = *edge == overlay_.range.begin ? overlay_.range.end : overlay_.range.begin;
     moved_ = true;
@@ -80,7 +80,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
   }
 }
 
-/// The edge of the selected time that is under the pointer, to be dragged.
+/// The edge of the selected time range under the pointer, for dragging.
 std::optional<TimeNs> TimelineView::range_edge_at(const QPoint& point) const {
   if (overlay_.range.empty() || point.x() < frame_.gutter || point.y() < frame_.overview_height())
     return std::nullopt;
@@ -136,7 +136,7 @@ void TimelineView::drag_to(const QPoint& point) {
                 std::abs(pressed_at_.x() - point.x()), std::abs(pressed_at_.y() - point.y()));
       box &=
           QRect(frame_.gutter, frame_.overview_height(), frame_.area_width(), frame_.size.height());
-      // Along the ruler it is about time only.
+      // A drag that starts in the header selects time only.
       if (pressed_at_.y() < frame_.header_height()) box.setBottom(frame_.size.height() - 1);
       overlay_.zoom_box = box;
       viewport()->update();
@@ -151,7 +151,7 @@ void TimelineView::drag_to(const QPoint& point) {
   }
 }
 
-/// Time to the width of the box, and the rows so that its first one is at the top.
+/// Zooms time to the width of the box, and scrolls its first row to the top.
 void TimelineView::zoom_to_box(const QRect& box) {
   if (box.width() < 2) return;
   Interval time{frame_.mapping.time_at(box.left() - frame_.gutter),
@@ -190,14 +190,14 @@ OverviewGrip TimelineView::overview_grip_at(int x) const {
                        x - frame_.gutter);
 }
 
-/// `pixels` of the overview since the box was taken hold of.
+/// `pixels`: movement in the overview since the drag began.
 void TimelineView::drag_overview_box(int pixels) {
   const TimeMapping& from = before_overview_.mapping;
   const double scale = frame_.overview_mapping().ns_per_pixel() / from.ns_per_pixel();
   set_mapping(from.panned(pixels * scale, frame_.model->bounds));
 }
 
-/// A click beside the box brings the view there, at the same zoom; one on the box or its edges nowhere.
+/// A click beside the box moves the view there at the same zoom; a click on the box does nothing.
 void TimelineView::release_overview(Drag drag, int x) {
   if (!moved_) {
     if (drag != Drag::kOverviewStretch || overview_grip_at(x) != OverviewGrip::kBeside) return;
@@ -230,7 +230,7 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   if (found.zone == Hit::Zone::kName) {
     if (frame_.model->row(found.row).can_fold()) fold(found.row, !layout_.is_folded(found.row));
   } else if (found.item && !found.target) {
-    // Several events in a pixel: one click closer to them.
+    // Several events in one pixel: a click zooms in on them.
     remember_place();
     zoom(8, at.x() - frame_.gutter);
   } else {
@@ -245,7 +245,7 @@ void TimelineView::open_menu(const QPoint& point) {
   emit menu_wanted(found, point, viewport()->mapToGlobal(point));
 }
 
-/// The mouse's own is opened when its button is let go, as a drag means something else.
+/// The mouse opens its menu when the button is released, because a drag has another meaning.
 void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
   if (event->reason() == QContextMenuEvent::Keyboard) run(Command::kMenu);
   event->accept();
@@ -264,11 +264,11 @@ void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void TimelineView::keyPressEvent(QKeyEvent* event) {
-  card_->hide();  // it tells of what was under the pointer before
+  card_->hide();  // it describes what was under the pointer before
   for (Command command : commands_for(*event)) {
     if (run(command)) return event->accept();
   }
-  event->ignore();  // the window's commands
+  event->ignore();  // left to the window's commands
 }
 
 bool TimelineView::viewportEvent(QEvent* event) {
@@ -308,7 +308,7 @@ void TimelineView::hover(const QPoint& point) {
   } else {
     viewport()->unsetCursor();
   }
-  // Repaint only what changed: over X forwarding every pixel travels.
+  // Repaints only what changed, because over X forwarding every pixel is transferred.
   auto touch = [&](const Target& target) {
     if (std::optional<QRectF> box = box_of(frame_, target))
       viewport()->update(
@@ -332,7 +332,7 @@ void TimelineView::hover(const QPoint& point) {
   describe_hover(found, point);
 }
 
-/// The view moved under the pointer: what was told of the place is no longer true, but for its time.
+/// The view moved under the pointer: the described event is out of date, only the time is known.
 void TimelineView::pointer_is_stale() {
   overlay_.hovered = {};
   card_->hide();
@@ -393,7 +393,7 @@ QStringList TimelineView::merged_lines(const Hit& found) const {
   const Lane& lane =
       strip ? *strip
             : frame_.model->row(id).lanes[layout_.lane_at(shown, frame_.layout_y(pointer_.y()))];
-  // The longest says most; looking at more than this many would be felt.
+  // Describes the longest event; looking at more than this many would be noticeable.
   constexpr std::uint32_t kMostLookedAt = 200'000;
   std::uint32_t longest = item.entry;
   std::uint32_t last = std::min<std::uint32_t>(item.entry + std::min(item.count, kMostLookedAt),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What TimelineView does with rows: folding, pinning, hiding, moving, and the row that keys work on.
+// Rows of TimelineView: folding, pinning, hiding, moving, and the row that keys act on.
 #include <QAccessible>
 #include <QScrollBar>
 #include <algorithm>
@@ -32,7 +32,7 @@ void TimelineView::pin(RowId row, bool pinned) {
 void TimelineView::hide(RowId row) {
   std::optional<std::size_t> index = layout_.index_of(row);
   layout_.hide(row);
-  // Keys go on with the row that took its place.
+  // Keys continue with the row that took its place.
   if (!layout_.index_of(frame_.current_row)) {
     frame_.current_row = {};
     if (index && !layout_.shown().empty())
@@ -63,7 +63,7 @@ void TimelineView::show_all_rows() {
   arranged();
 }
 
-/// The row that keys mean: the one they went to, else that of the selection.
+/// The row that keys act on: the current one, else that of the selection.
 RowId TimelineView::row_for_commands() const {
   RowId row = frame_.current_row;
   if (!row.valid()) {
@@ -83,7 +83,7 @@ void TimelineView::step_row(bool down) {
     next =
         down ? std::min(*index + 1, shown.size() - 1) : *index - std::min<std::size_t>(1, *index);
   } else {
-    // The first one in sight.
+    // The first visible row.
     next = layout_.index_at(frame_.scroll + frame_.sticky_height()).value_or(0);
   }
   set_current_row(shown[next].row);
@@ -120,7 +120,7 @@ bool TimelineView::run_on_row(Command command) {
   RowId row = row_for_commands();
   switch (command) {
     case Command::kFold:
-      // The row itself, or the one it belongs to.
+      // The row itself, or its parent if it cannot be folded.
       if (row.valid() && !frame_.model->row(row).can_fold()) row = frame_.model->row(row).parent;
       if (row.valid()) fold(row, !layout_.is_folded(row));
       return true;
@@ -138,7 +138,7 @@ bool TimelineView::run_on_row(Command command) {
       }
       return true;
     case Command::kMenu: {
-      // Where the selection is, else at the row's name.
+      // At the selection, else at the row's name.
       std::optional<QRectF> box = box_of(frame_, overlay_.selection);
       QPoint point(frame_.gutter / 2, frame_.header_height() + 4);
       if (box && frame_.area_rect().contains(box->center().toPoint())) {
@@ -154,7 +154,7 @@ bool TimelineView::run_on_row(Command command) {
   }
 }
 
-/// A row that is dragged goes before or behind the sibling under the pointer.
+/// A dragged row goes before or behind the sibling under the pointer.
 void TimelineView::drag_row_to(const QPoint& point) {
   overlay_.drop_y = -1;
   drop_sibling_ = {};

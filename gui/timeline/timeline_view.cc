@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMaxHistory = 100;
 
-/// Drawn while there is no trace, so that a frame always has something to point to.
+/// Drawn while there is no trace, so that a frame always has a model.
 const TimelineModel& empty_model() {
   static const TimelineModel model = [] {
     TimelineModel empty;
@@ -42,7 +42,7 @@ TimelineView::TimelineView(QWidget* parent)
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
   setMinimumSize(320, 160);
-  make_timeline_accessible();  // before the first event of this view makes an interface of another kind
+  make_timeline_accessible();  // before the first event of this view creates the default interface
   setAccessibleName(tr("Timeline"));
   viewport()->setMouseTracking(true);
   viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
@@ -90,7 +90,7 @@ void TimelineView::update_session(std::shared_ptr<const Session> session) {
   const std::vector<RowId> matches = match_rows(old->timeline, session_->timeline);
   const Interval before = old->timeline.bounds;
   const Interval visible = frame_.mapping.visible();
-  // The topmost row stays where it is, though rows may have come above it.
+  // Keeps the topmost row in place, even if new rows come above it.
   RowId top;
   std::int64_t into_top = 0;
   if (auto index = layout_.index_at(frame_.scroll)) {
@@ -100,7 +100,7 @@ void TimelineView::update_session(std::shared_ptr<const Session> session) {
   }
   frame_.model = &session_->timeline;
   layout_.adopt(session_->timeline, matches);
-  // Marks and links are those of the former trace until they are found again.
+  // Marks and links belong to the former trace until they are found again.
   hits_.reset();
   frame_.hits = nullptr;
   frame_.path = nullptr;
@@ -128,11 +128,11 @@ void TimelineView::update_session(std::shared_ptr<const Session> session) {
   emit view_changed();
 }
 
-/// Another timeline of the same session: its rows keep their ids, those of a prediction come behind
-/// them and go again.
+/// Shows another timeline of the same session: recorded rows keep their ids; the rows of a
+/// prediction come after them and can be removed again.
 void TimelineView::set_predicted(std::shared_ptr<const PredictedTimeline> predicted) {
   if (predicted == predicted_) return;
-  // Until the end of this function the rows before are still looked at.
+  // Keeps the former rows alive until the end of this function, which still uses them.
   const std::shared_ptr<const PredictedTimeline> before = std::exchange(predicted_, predicted);
   frame_.predicted = predicted_.get();
   frame_.model = predicted_ ? &predicted_->model : &session_->timeline;
@@ -163,7 +163,7 @@ void TimelineView::show_predicted(std::shared_ptr<const PredictedTimeline> predi
   arranged();
   const RowId first = predicted_->first_row();
   if (!first.valid()) return;
-  // From the heading of the group on, where it is near: what is compared with the prediction stands below it.
+  // Scrolls to the heading of the group if it is near, because the recorded rows are below it.
   if (std::optional<std::size_t> index = layout_.index_of(frame_.model->row(first).companion_of)) {
     const std::vector<RowLayout::Shown>& rows = layout_.shown();
     std::size_t top = *index;
@@ -173,7 +173,7 @@ void TimelineView::show_predicted(std::shared_ptr<const PredictedTimeline> predi
   }
 }
 
-/// Moves a view that showed the end of a trace that has grown since.
+/// Moves a view that showed the end of the trace before it grew.
 void TimelineView::follow_end(Interval before, Interval visible) {
   const Interval now = frame_.model->bounds;
   if (now == before) return;
@@ -213,7 +213,7 @@ void TimelineView::resizeEvent(QResizeEvent*) {
   layout_changed();
 }
 
-/// The size, the names' width or the rows changed: what follows from them.
+/// Call when the size, the width of names or the rows changed: updates what depends on them.
 void TimelineView::layout_changed() {
   frame_.mapping = frame_.mapping.resized(frame_.area_width());
   rows_changed();
@@ -264,7 +264,7 @@ const QImage& TimelineView::render_frame() {
   return picture_;
 }
 
-/// For pictures of vectors: nothing of the picture that is kept for the screen.
+/// For vector pictures: paints without the cached picture of the screen.
 void TimelineView::paint_vectors(QPainter& painter) {
   Frame frame = frame_;
   frame.pixel_ratio = 1;
@@ -309,7 +309,7 @@ Hit TimelineView::hit(const QPoint& point) const {
   auto find_item = [&](const Lane& lane) {
     ColumnGrid grid(frame_.mapping);
     std::vector<LaneItem> items;
-    // A box of a pixel is hard to hit: its neighbours count as well.
+    // A box of one pixel is hard to hit, so its neighbours count as well.
     for (int off : {0, -1, 1, -2, 2}) {
       lane.collect(grid, column + off, column + off + 1, items);
       if (items.empty()) continue;
@@ -361,7 +361,7 @@ void TimelineView::select(const Target& target, bool reveal) {
   announce();
 }
 
-/// The links of the selection: those that are known at once, the others when they are found.
+/// Updates the links of the selection: launches at once, the others when they are found.
 void TimelineView::refresh_links() {
   overlay_.links.clear();
   if (overlay_.selection.kind != Target::Kind::kEvent) return;
@@ -371,7 +371,7 @@ void TimelineView::refresh_links() {
   viewport()->update();
 }
 
-/// For screen readers: what is selected.
+/// Tells screen readers the selection.
 void TimelineView::announce() {
   QString text;
   if (overlay_.selection) {
@@ -389,7 +389,7 @@ void TimelineView::announce() {
   QAccessible::updateAccessibility(&event);
 }
 
-/// Unfolds and scrolls so that the target's line is seen.
+/// Unfolds and scrolls so that the target's lane is visible.
 void TimelineView::scroll_to(const Target& target) {
   std::optional<gui::Place> place = frame_.model->find(target);
   if (!place || !place->row.valid()) return;
@@ -466,7 +466,7 @@ void TimelineView::zoom(double factor, double x) {
   set_mapping(frame_.mapping.zoomed(factor, x, frame_.model->bounds));
 }
 
-/// Where keys zoom: at the pointer when it is over the rows, else in the middle.
+/// Where keys zoom: at the pointer if it is over the rows, else in the middle.
 double TimelineView::pointer_in_area() const {
   bool inside = pointer_.x() >= frame_.gutter && pointer_.x() < frame_.size.width();
   return inside ? pointer_.x() - frame_.gutter : frame_.area_width() / 2.0;
@@ -498,7 +498,7 @@ void TimelineView::select_same_name(bool forward) {
 void TimelineView::select_on_lane(bool forward) {
   std::optional<gui::Place> place = frame_.model->find(overlay_.selection);
   if (!place) {
-    // Nothing is selected: the first that is seen on the row.
+    // Nothing is selected: takes the first visible event of the row.
     if (!frame_.current_row.valid()) return;
     for (const Lane& lane : frame_.model->row(frame_.current_row).lanes) {
       auto [first, last] = lane.overlapping(frame_.mapping.visible());
@@ -521,14 +521,14 @@ void TimelineView::clear_one() {
   if (overlay_.measure) {
     overlay_.measure.clear();
     overlay_.measured_to.reset();
-    pointer_is_stale();  // the status line told the distance
+    pointer_is_stale();  // the status line showed the distance
     return viewport()->update();
   }
   if (overlay_.selection) return select({}, false);
   if (predicted_) show_predicted(nullptr);
 }
 
-/// From an event to the other end of its link: the launch where it has one, else the nearest.
+/// Goes from an event to the other end of its link: its launch if it has one, else the nearest.
 void TimelineView::follow_link() {
   Target other = linked(*frame_.model, overlay_.selection);
   if (!other && !overlay_.links.empty()) {
@@ -538,7 +538,7 @@ void TimelineView::follow_link() {
   if (other) select_and_center(other);
 }
 
-/// At the pointer; without one at the start of the selection, then at its end.
+/// Sets a mark at the pointer; without a pointer at the start of the selection, then at its end.
 void TimelineView::set_mark() {
   if (pointer_.x() >= frame_.gutter) {
     overlay_.measure.mark(snapped_time(pointer_));

@@ -20,7 +20,7 @@
 
 namespace headway::gui {
 
-/// What is under a point of the timeline.
+/// The content at a point of the timeline.
 struct Hit {
   enum class Zone : std::uint8_t { kNothing, kOverview, kRuler, kSteps, kName, kRow };
   Zone zone = Zone::kNothing;
@@ -30,8 +30,8 @@ struct Hit {
   Target target;  ///< none on empty ground and where several events are merged
 };
 
-/// The timeline: rows of a session over a stretch of time, and the hands to move through it.
-/// Paints a picture of the rows when they change and only copies it otherwise; selection, pointer,
+/// The timeline: the rows of a session over a time range, with the controls to move through it.
+/// Paints a picture of the rows when they change and otherwise only copies it; selection, pointer,
 /// links, marks and bookmarks are drawn over it.
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
@@ -41,72 +41,73 @@ class TimelineView : public QAbstractScrollArea {
 
   /// Null: empty. Shows the whole trace.
   void set_session(std::shared_ptr<const Session> session);
-  /// A later session of the same trace, which may have grown: zoom, scroll, selection and what is
-  /// folded stay. A view that showed the end of the trace shows its new end.
+  /// Sets a later session of the same trace, which may have grown. Zoom, scroll position, selection
+  /// and folded rows stay. A view that showed the end of the trace shows its new end.
   void update_session(std::shared_ptr<const Session> session);
   void set_theme(const Theme& theme);
 
-  /// Pixels of the area right of the names to times.
+  /// Maps pixels of the area to the right of the names to times.
   const TimeMapping& mapping() const { return frame_.mapping; }
   const RowLayout& layout() const { return layout_; }
   const Target& selection() const { return overlay_.selection; }
-  /// The selected stretch of time; empty: none.
+  /// The selected time range; empty: none.
   Interval range() const { return overlay_.range; }
   const Frame& frame() const { return frame_; }
-  /// What is under a point of the viewport.
+  /// The content at a point of the viewport.
   Hit hit(const QPoint& point) const;
   const Overlay& overlay() const { return overlay_; }
-  /// The row that keys work on; none while there is none.
+  /// The row that keys act on; none: no such row.
   RowId current_row() const { return frame_.current_row; }
-  /// Links and critical path; null until they were wanted and found.
+  /// Links and critical path; null until they were requested and found.
   const std::shared_ptr<const Relations>& relations() const { return finder_->get(); }
 
-  /// Selects and, if `reveal`, unfolds and scrolls to its row and moves time so that it is seen.
+  /// Selects the target. `reveal`: also unfolds and scrolls to its row, and moves in time to show
+  /// it.
   void select(const Target& target, bool reveal);
-  /// Selects and reveals; moves time at the same scale when it is not fully in sight.
+  /// Selects and reveals the target; moves in time at the same scale if it is not fully visible.
   void select_and_center(const Target& target);
-  /// Selects a stretch of time; an empty one takes the selection away.
+  /// Selects a time range; an empty one removes the selection.
   void select_range(Interval range);
-  /// Shows a stretch of time. A jump can be taken back.
+  /// Shows a time range. The user can go back from a jump.
   void show_interval(Interval interval);
   /// Shows `view`, selects and reveals `target`.
   void jump_to(const Target& target, Interval view);
-  /// Shows what `other` shows, `later` later, at the same scale and with names as wide.
+  /// Shows the view of `other`, `later` later, at the same scale and with names of the same width.
   void follow(const TimelineView& other, DurationNs later);
-  /// The ruler counts from there.
+  /// The ruler counts from this time.
   void set_origin(TimeNs origin);
-  /// Where "the place one is at" is: the selection, else the pointer, else the middle.
+  /// The current position: the selection, else the pointer, else the middle.
   TimeNs here() const;
-  /// The nearest edge of an event under the point, else its time.
+  /// The nearest edge of an event at the point, else the time at the point.
   TimeNs snapped_time(const QPoint& point) const;
 
-  /// The row that keys work on; scrolls nothing.
+  /// Sets the row that keys act on; does not scroll.
   void set_current_row(RowId row);
-  /// Hides or shows what belongs below a row.
+  /// Hides or shows the rows below a row.
   void fold(RowId row, bool folded);
   /// A pinned row stays on top while the others scroll.
   void pin(RowId row, bool pinned);
-  /// Until show_all_rows().
+  /// Hides the row until show_all_rows().
   void hide(RowId row);
-  /// Leaves the rows whose names contain all words of `text`; empty: all rows.
+  /// Shows only the rows whose names contain all words of `text`; empty: all rows.
   void set_row_filter(std::string_view text);
-  /// Marks what a search found; null: nothing.
+  /// Marks the hits of a search; null: none.
   void set_hits(std::shared_ptr<const HitMarks> hits);
-  /// Leaves only the rows that have hits, while there are any.
+  /// Shows only the rows with hits, while there are hits.
   void show_only_hits(bool only);
   bool shows_only_hits() const { return only_hits_; }
   void show_all_rows();
-  /// The critical path; it is worked out on another thread when it is first wanted.
+  /// Shows the critical path; another thread computes it when it is first requested.
   void show_path(bool show);
   bool shows_path() const { return path_shown_; }
-  /// Adds the rows of a predicted step of this session beneath those of the recorded one and goes
-  /// there; null: takes them away again.
+  /// Adds the rows of a predicted step of this session below those of the recorded step and goes
+  /// there; null: removes them.
   void show_predicted(std::shared_ptr<const PredictedTimeline> predicted);
   const std::shared_ptr<const PredictedTimeline>& predicted() const { return predicted_; }
-  /// Null: none. They must outlive the view, or be taken away; call again when they change.
+  /// Null: none. They must outlive the view or be removed; call again when they change.
   void set_bookmarks(const std::vector<Bookmark>* bookmarks);
 
-  /// Carries out a command of the timeline; false for those that are not its.
+  /// Runs a command of the timeline; false for other commands.
   bool run(Command command);
   /// Paints the whole picture into an image of the view's size: for benchmarks.
   const QImage& render_frame();
@@ -117,13 +118,13 @@ class TimelineView : public QAbstractScrollArea {
   void view_changed();
   /// Rows were folded, moved, hidden or filtered.
   void rows_arranged();
-  /// The rows of a predicted step came or went.
+  /// The rows of a predicted step were added or removed.
   void predicted_changed();
-  /// Links and critical path are known now.
+  /// Links and critical path are known.
   void relations_found();
-  /// A menu is wanted for what is under a point of the view; the second is where, on the screen.
+  /// The user wants a menu for the content at `point` of the view; `global` is on the screen.
   void menu_wanted(const headway::gui::Hit& hit, const QPoint& point, const QPoint& global);
-  /// What the status line says about the place under the pointer.
+  /// Text for the status line about the place under the pointer.
   void pointed_at(const QString& text);
 
  protected:
@@ -146,39 +147,39 @@ class TimelineView : public QAbstractScrollArea {
     kNone,
     kPan,
     kRange,
-    kOverviewBox,      ///< moves what is in view
-    kOverviewStretch,  ///< chooses it anew, from `overview_anchor_` on
+    kOverviewBox,      ///< moves the visible time range
+    kOverviewStretch,  ///< selects it anew, starting at `overview_anchor_`
     kGutter,
     kZoomBox,
     kRow,
   };
-  /// A view that one can go back to.
+  /// A view in the history, to go back to.
   struct Place {
     TimeMapping mapping;
     std::int64_t scroll = 0;
   };
 
-  /// All zooming and moving ends here: the picture is painted anew and `view_changed` emitted.
+  /// All zooming and moving ends here: the picture is repainted and `view_changed` emitted.
   void set_mapping(const TimeMapping& mapping);
   void set_scroll(std::int64_t scroll);
-  /// The width or the font is another: rows and time are fitted to it.
+  /// Call when the width or the font changed: adapts rows and time range.
   void layout_changed();
-  /// The rows or their heights are others: fits the scroll bar and paints anew.
+  /// Call when the rows or their heights changed: adapts the scroll bar and repaints.
   void rows_changed();
-  /// Shows the new end of a trace that has grown where its old end was in sight: at the same scale, or, where the whole
-  /// trace was in sight, the whole.
+  /// Shows the new end of a grown trace if its old end was visible: at the same scale, or the whole
+  /// trace if the whole was visible.
   void follow_end(Interval before, Interval visible);
-  /// The reader folded, moved, hid or filtered rows.
+  /// Call when the user folded, moved, hid or filtered rows.
   void arranged();
   void set_predicted(std::shared_ptr<const PredictedTimeline> predicted);
-  /// At the next paint event; until then the old picture stays.
+  /// Repaints at the next paint event; until then the old picture stays.
   void repaint_picture();
   void update_font();
   /// Puts the view into the history before a jump leaves it.
   void remember_place();
   void remember(const Place& place);
   void go_to(const Place& place);
-  /// Takes the newest place of `from` and puts the present one into `to`; false when there is none.
+  /// Takes the newest place of `from` and puts the present one into `to`; false if `from` is empty.
   bool go_through_history(std::vector<Place>& from, std::vector<Place>& to);
   void zoom(double factor, double x);
   /// Where zooming by keys is centred, in pixels of the area: the pointer, if it is there.
@@ -186,16 +187,16 @@ class TimelineView : public QAbstractScrollArea {
   void scroll_to(const Target& target);
   /// The current row, else the selection's; none when it is not shown.
   RowId row_for_commands() const;
-  /// False for commands that are about no row.
+  /// Runs a command about a row; false for other commands.
   bool run_on_row(Command command);
-  /// To the next row that is shown.
+  /// Makes the next shown row current.
   void step_row(bool down);
   void scroll_to_row(RowId row);
-  /// To the other end of the selection's first link; nothing without one.
+  /// Goes to the other end of the selection's first link; does nothing without one.
   void follow_link();
   /// Sets the next of the two marks between which time is measured.
   void set_mark();
-  /// Of the selection: at first those that its ids tell, all of them once the relations are found.
+  /// Updates the links of the selection: launches at first, all links once the relations are found.
   void refresh_links();
   void zoom_to_box(const QRect& box);
   void drag_row_to(const QPoint& point);
@@ -203,34 +204,36 @@ class TimelineView : public QAbstractScrollArea {
   void open_menu(const QPoint& point);
   /// The next event in time with the selection's name, on any row.
   void select_same_name(bool forward);
-  /// The neighbour on the selection's line; without a selection the first that is seen on the current row.
+  /// Selects the neighbour on the selection's lane; without a selection the first visible event of
+  /// the current row.
   void select_on_lane(bool forward);
-  /// Esc: takes away one thing: range, marks, selection, predicted rows, in that order.
+  /// Esc: removes one of range, marks, selection, predicted rows; the first that exists.
   void clear_one();
   void drag_to(const QPoint& point);
-  /// Begins to drag what the pointer is on in the overview.
+  /// Starts dragging the part of the overview under the pointer.
   void press_overview(int x);
   OverviewGrip overview_grip_at(int x) const;
-  /// Moves what is in view by so many pixels of the overview.
+  /// Moves the visible time range by this many pixels of the overview.
   void drag_overview_box(int pixels);
   void release_overview(Drag drag, int x);
-  /// Shows what is under the pointer in the card and the status line.
+  /// Shows the content under the pointer in the card and the status line.
   void hover(const QPoint& point);
-  /// The pointer's event may be gone: hides the card, and the status line tells the time alone.
+  /// The event under the pointer may have changed: hides the card; the status line shows only the
+  /// time.
   void pointer_is_stale();
-  /// The time under a point, as exact as a pixel is; over the overview by its scale.
+  /// The time at a point, with the precision of a pixel; in the overview by its scale.
   QString time_text(const QPoint& point) const;
-  /// The edge of the selected range near a point, which a drag then moves; none when none is near.
+  /// The edge of the selected range near a point, for dragging; none when none is near.
   std::optional<TimeNs> range_edge_at(const QPoint& point) const;
   void describe_hover(const Hit& hit, const QPoint& point);
   QStringList hover_lines(const Hit& hit) const;
-  /// For a pixel that stands for several events: how many, of which names.
+  /// For a pixel that represents several events: their number and names.
   QStringList merged_lines(const Hit& hit) const;
   /// Value and unit of a counter at a time.
   QStringList counter_lines(RowId row, TimeNs t) const;
-  /// Tells screen readers what is selected now.
+  /// Tells screen readers the new selection.
   void announce();
-  /// Paints without an image, for files that hold shapes (SVG).
+  /// Paints without an image, for vector files (SVG).
   void paint_vectors(QPainter& painter);
 
   std::shared_ptr<const Session> session_;
@@ -246,7 +249,7 @@ class TimelineView : public QAbstractScrollArea {
   RowsPass rows_;
   HeaderPass header_;
   QImage picture_;
-  bool picture_old_ = true;  ///< `picture_` has to be painted before it is shown
+  bool picture_old_ = true;  ///< `picture_` must be repainted before it is shown
   HoverCard* card_;
   std::vector<Place> back_;     ///< places left by jumps, newest last
   std::vector<Place> forward_;  ///< places left by going back
@@ -254,12 +257,12 @@ class TimelineView : public QAbstractScrollArea {
   bool moved_ = false;  ///< the pointer moved since it was pressed: no click
   QPoint pressed_at_;
   QPoint last_point_;
-  TimeNs range_anchor_;    ///< where the range that is being selected began
-  Place before_overview_;  ///< what the history gets when the drag ends
+  TimeNs range_anchor_;    ///< where the range being selected began
+  Place before_overview_;  ///< added to the history when the drag ends
   TimeNs overview_anchor_;
   RowId dragged_row_;
-  RowId drop_sibling_;        ///< beside which the dragged row would go
-  bool drop_behind_ = false;  ///< behind that one, not before it
+  RowId drop_sibling_;        ///< the dragged row would be dropped beside this one
+  bool drop_behind_ = false;  ///< after that row, not before it
   QPoint pointer_{-1, -1};    ///< in the viewport; (-1, -1): outside
 };
 

@@ -34,7 +34,7 @@ void adam_pass(int part, const AdamTensor& t, const AdamStep& by, float* scratch
         switch (part) {
           case 0:
             return loops().sgd_scale(n, by.beta1, t.mean + from);
-          case 1:  // m += (1 - beta1)·g', by the loop that subtracts
+          case 1:  // m += (1 - beta1)·g', by a loop that subtracts
             return loops().sgd_apply(n, g, (by.beta1 - 1) * by.gradient_scale, t.mean + from);
           case 2:
             return loops().sgd_scale(n, by.beta2, t.variance + from);

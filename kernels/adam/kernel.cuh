@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What Adam and LAMB share on the device.
+// Device code that Adam and LAMB share.
 #pragma once
 
 #include "kernels/cuda/tensor_table.cuh"
 
 namespace headway::kernels::cuda {
 
-/// The step's rates, the same in all threads of the block. One thread computes the corrections: in double, because
-/// 1 - 0.999^t has few digits in float. All threads must call it.
+/// The step's rates, the same in all threads of the block. One thread computes the corrections in
+/// double, because 1 - 0.999^t has few significant digits in float. All threads must call it.
 __device__ inline AdamRates adam_rates(const TableStep& by) {
   __shared__ float corrections[2];
   if (threadIdx.x == 0) {

@@ -6,12 +6,13 @@
 
 namespace headway::kernels::cuda {
 
-/// AdamW over all tensors (kernels/adam/op.h): `first` is the mean, `second` the variance; gradients in `format`. With
-/// a state the corrections are those of the step after the `taken` ones, computed on the device.
+/// AdamW over all tensors (kernels/adam/op.h): `first` is the mean, `second` the variance;
+/// gradients in `format`. With a state, the device computes the corrections for the step number
+/// `taken` + 1.
 Launches adam(const Limits& limits, NumberFormat format, const TableStep& by,
               std::span<const TableTensor> tensors);
 
-/// The step as a table has it.
+/// The same step as a TableStep.
 TableStep table_step(const AdamStep& by);
 
 }  // namespace headway::kernels::cuda

@@ -10,11 +10,11 @@
 
 namespace headway::kernels {
 
-/// Fills the corrections of step `t` >= 1.
+/// Returns `by` with the corrections of step `t` >= 1.
 AdamStep at_step(AdamStep by, std::int64_t t);
 
-/// One parameter tensor. No two pointers overlap. With a `master` the update is made there and
-/// `parameter` gets it rounded to `format`.
+/// One parameter tensor. No two pointers overlap. With a `master`, the update changes `master`, and
+/// `parameter` receives its values rounded to `format`.
 struct AdamTensor {
   float* parameter = nullptr;
   float* mean = nullptr;
@@ -32,14 +32,14 @@ constexpr Work adam_work(std::int64_t count) {
   return {13 * count, 28 * count};  // p, m, v read and written, g read
 }
 
-/// What an optimizer made of elementwise operations does instead, seven passes; `scratch` holds
-/// count floats. `part` 0..6 runs one of them.
+/// Adam as seven elementwise passes, as in an optimizer made of elementwise operations; `scratch`
+/// holds count floats. `part` 0..6 selects the pass.
 inline constexpr int kAdamPasses = 7;
 void adam_pass(int part, const AdamTensor& tensor, const AdamStep& by, float* scratch);
 Work adam_pass_work(int part, std::int64_t count);
 
 namespace reference {
-/// In double, rounded once at the end.
+/// Computed in double, rounded once at the end.
 void adam(const AdamTensor& tensor, const AdamStep& by);
 }  // namespace reference
 

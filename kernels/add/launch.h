@@ -13,8 +13,8 @@ struct AddParameters {
   bool packed;  ///< all addresses are multiples of 16
 };
 enum class AddVariant {
-  kNaive,   ///< an element per thread
-  kPacked,  ///< eight, loaded 16 bytes at a time where the addresses allow
+  kNaive,   ///< one element per thread
+  kPacked,  ///< eight elements per thread, 16 bytes per load where the addresses allow
 };
 
 /// c = a + b over `count` elements of one format (kernels/add/op.h); c may be a or b.

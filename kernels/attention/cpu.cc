@@ -12,10 +12,10 @@
 namespace headway::kernels {
 namespace {
 
-/// Queries handled together: their scores against 256 keys are 48 KiB.
+/// Number of queries handled together: their scores against 256 keys take 48 KiB.
 constexpr std::int64_t kQueries = 48;
 
-/// Rounded up to whole cache lines, so that rows of scratch arrays start on one.
+/// Rounds up to whole cache lines, so that each row of a scratch array starts on one.
 std::int64_t padded(std::int64_t floats) {
   return (floats + 15) / 16 * 16;
 }
@@ -39,14 +39,15 @@ class Scratch {
   float* next_;
 };
 
-/// One (sequence, window, head) and its place in qkv.
+/// One (sequence, window, head).
 struct Group {
   std::int64_t b, n, h;
   Group(const AttentionShape& s, std::int64_t index)
       : b(index / (s.windows() * s.heads)), n(index / s.heads % s.windows()), h(index % s.heads) {}
 };
 
-/// Rows of one head, packed; part 0, 1, 2: queries, keys, values; `columns` of the source's rows.
+/// Copies the rows of one head to packed memory. Part 0, 1, 2: queries, keys, values. `columns`:
+/// length of the source's rows.
 void pack(const AttentionShape& s, const Group& g, const float* from, std::int64_t columns,
           std::int64_t offset, float* to) {
   for (std::int64_t w = 0; w < s.window; ++w)
@@ -65,7 +66,8 @@ std::int64_t part_offset(const AttentionShape& s, const Group& g, int part) {
   return part * s.columns() + g.h * s.depth;
 }
 
-/// scores = queries [first, first + count) · keysᵀ for the keys that the last of them sees.
+/// scores = queries [first, first + count) · keysᵀ, for the keys that the last of these queries
+/// sees.
 void block_scores(const AttentionShape& s, const float* q, const float* keys_transposed,
                   std::int64_t first, std::int64_t count, float* scores) {
   const std::int64_t keys = std::min(s.window, (first + count + 7) / 8 * 8);
@@ -123,7 +125,7 @@ struct BackwardGroup {
   }
 };
 
-/// p and ds (in place of dp) of the block's queries.
+/// Computes p, and ds (in place of dp), for the block's queries.
 void block_gradients(const AttentionShape& s, const Group& g, const BackwardGroup& a,
                      const float* lse, std::int64_t first, std::int64_t count) {
   block_scores(s, a.q, a.keys, first, count, a.p);
@@ -185,7 +187,7 @@ void for_each_group(const AttentionShape& s, const Body& body) {
   });
 }
 
-/// The same without rolling, for arrays that were rolled before.
+/// The same shape without the roll, for arrays that were already rolled.
 AttentionShape unrolled(AttentionShape s) {
   s.shift = 0;
   return s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A block has eight rows of one window and head (queries, or keys where dk and dv are made), one per warp. Rows of the
-// other kind come in tiles of 32: a lane makes the score of one of them, and then owns every 32nd element of the
-// result.
+// A block has eight rows of one window and head (queries, or keys when it computes dk and dv), one
+// per warp. Rows of the other kind come in tiles of 32: each lane computes the score of one of
+// them, and then sums every 32nd element of the result.
 #include "kernels/attention/kernel.cuh"
 
 namespace headway::kernels::cuda {
@@ -21,8 +21,8 @@ struct Block : AttentionGroup {
   }
 };
 
-/// Rows from..from+count of an array [row][stride], of which this head begins at `offset`, into shared memory;
-/// beyond the window and the depth 0.
+/// Loads rows from..from+count of an array [row][stride] into shared memory; this head begins at
+/// `offset`. Elements beyond the window and the depth are 0.
 template <class T, int kDepth, int kCount>
 __device__ void load_rows(const AttentionParameters& a, const Block& block, const void* array,
                           std::int64_t stride, std::int64_t offset, int from,
@@ -93,7 +93,7 @@ __device__ void forward(const AttentionParameters& a) {
     const bool seen = j <= i && j >= seen_from;
     const float score = seen ? dot<kDepth>(queries[warp], keys[lane]) * scale : -INFINITY;
     const float next = fmaxf(largest, warp_largest(score));
-    if (next == -INFINITY) continue;  // the whole warp: this query sees none of the tile
+    if (next == -INFINITY) continue;  // the whole warp skips: this query sees none of the tile
     const float shrink = expf(largest - next);
     const float p = seen ? expf(score - next) : 0.0F;
     largest = next;
@@ -107,7 +107,7 @@ __device__ void forward(const AttentionParameters& a) {
   if (lane == 0) a.lse[block.number * a.window + i] = largest + logf(sum);
 }
 
-/// dq of eight queries, and each query's sum of dy·y, which dk and dv need as well.
+/// dq of eight queries, and each query's sum of dy·y, which dk and dv also need.
 template <class T, int kDepth>
 __device__ void query_gradient(const AttentionParameters& a) {
   __shared__ float queries[kRows][kDepth + 1];

@@ -6,12 +6,13 @@
 
 namespace headway::kernels::cuda {
 
-/// One window and head: where its positions lie, and which of them see each other (kernels/attention/op.h).
+/// One window and head: the rows of its positions, and which positions see each other
+/// (kernels/attention/op.h).
 struct AttentionGroup {
   std::int64_t number;  // batch, window, head
   std::int64_t head;
-  std::int64_t first_row;  // of the sequence
-  int begin;               // the token that position 0 is
+  std::int64_t first_row;  // first row of the sequence
+  int begin;               // the token of position 0
   int length, window;
   int split;  // positions from here on do not see those before; 0: all see all
 
@@ -24,15 +25,15 @@ struct AttentionGroup {
     const std::int64_t n = group / a.heads % windows;
     first_row = group / a.heads / windows * a.length;
     begin = static_cast<int>(n * a.window + a.shift);
-    // In the last of shifted windows the roll wrapped round.
+    // In the last of the shifted windows, the roll wraps around.
     split = a.shift > 0 && n + 1 == windows ? static_cast<int>(a.window - a.shift) : 0;
   }
-  /// Row of the arrays that position `w` of the window is.
+  /// The row, in the arrays, of position `w` of the window.
   __device__ __forceinline__ std::int64_t row(int w) const {
     const int token = begin + w;
     return first_row + (token < length ? token : token - length);
   }
-  /// First position that position i sees.
+  /// The first position that position i sees.
   __device__ __forceinline__ int first_seen(int i) const { return i >= split ? split : 0; }
 };
 

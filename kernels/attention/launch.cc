@@ -24,7 +24,7 @@ AttentionParameters parameters(const AttentionShape& s) {
   return by;
 }
 
-/// Whether the variant is the one on tensor cores; fails where it is asked for and cannot be.
+/// Whether to use the tensor core variant; fails where it is requested but not possible.
 template <class... Pointers>
 bool on_tensor_cores(AttentionVariant variant, NumberFormat format, std::int64_t depth,
                      Pointers... addresses) {

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
-// How attention on tensor cores is cut up: what its kernels, its launcher and the tests have to agree on.
+// The tile sizes of attention on tensor cores; its kernels, its launcher and the tests must agree
+// on them.
 #pragma once
 
 #include "kernels/cuda/functors.h"
 
 namespace headway::kernels::cuda {
 
-/// kForward: rows are queries. kQueries: their gradient. kKeys: the gradients of keys and values, whose rows are keys.
+/// kForward: rows are queries. kQueries: gradient of the queries. kKeys: gradients of keys and
+/// values; rows are keys.
 enum class AttentionPass { kForward, kQueries, kKeys };
 
 inline constexpr int kAttentionWarps = 4;
 inline constexpr int kAttentionThreads = 32 * kAttentionWarps;
 
-/// A block keeps `rows()` rows of one kind and goes over those of the other kind in tiles of `columns`. A warp has 32 rows where it
-/// can, so that what it reads of the tiles serves two products; the largest sizes that the 255 registers of a
-/// thread hold without spilling (ptxas 13.0), of which a sum of 32 rows and a depth of 128 takes 128.
+/// A block keeps `rows()` rows of one kind and processes those of the other kind in tiles of
+/// `columns`. Where possible a warp has 32 rows, so that each value it reads from the tiles serves
+/// two products. These are the largest sizes that the 255 registers of a thread hold without
+/// spilling (ptxas 13.0); a sum of 32 rows and a depth of 128 takes 128 of them.
 struct AttentionTiles {
   int warp_rows;
   int columns;
@@ -40,8 +43,9 @@ HEADWAY_BOTH constexpr int attention_shared_bytes(AttentionPass pass, int depth)
   return rows * depth * 2 + (pass == AttentionPass::kKeys ? by.columns * 8 : 0);
 }
 
-/// Where piece `piece` (16 bytes) of row `row` lies in a tile, in elements of 2 bytes. Pieces of a row change places so that those of one
-/// number in eight rows that follow each other lie in all 32 banks of shared memory: ldmatrix reads them at once.
+/// Offset of piece `piece` (16 bytes) of row `row` in a tile, in elements of 2 bytes. The pieces of
+/// a row are permuted, so that the pieces with the same number in eight consecutive rows lie in all
+/// 32 banks of shared memory and ldmatrix reads them at once.
 template <int kDepth>
 HEADWAY_BOTH constexpr int place_in_tile(int row, int piece) {
   constexpr int kPieces = kDepth / 8;                   // of a row

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Gradients of attention by one scheme, twice: a block keeps rows of one kind and goes over those of the other kind in tiles, making
-// scores s and probabilities p again from what forward saved. With
+// Gradients of attention by one scheme, used twice. A block keeps rows of one kind, processes those
+// of the other kind in tiles, and computes scores s and probabilities p again from what forward
+// saved. With
 //   dp = dy·valuesᵀ,  ds = p·(dp - share),  share = sum of dy·y along the depth of a query
-// rows that are queries sum up ds·keys; rows that are keys ds·queries and p·dy, with rows and columns of s and dp
-// changed about, so that both sums begin with what lies in registers. Nothing is added to memory: the same bits in every run,
-// for seven products instead of the five that a pass with atomics takes.
+// query rows sum ds·keys; key rows sum ds·queries and p·dy, with rows and columns of s and dp
+// exchanged, so that both sums start from values in registers. Nothing is added to memory, so every
+// run gives the same bits; this takes seven products instead of the five of a pass with atomics.
 #include "kernels/attention/tiles.cuh"
 
 namespace headway::kernels::cuda {
 
-/// Of a lane's rows: log2 of the sum of exponentials, and the share.
+/// For a lane's rows: log2 of the sum of exponentials, and the share.
 template <int kRowTiles>
 struct QueryStatistics {
   float log2_sum[kRowTiles][2];
   float share[kRowTiles][2];
 };
 
-/// Also keeps the shares for the keys' gradients. `first`: the warp's first position.
+/// Also stores the shares for the keys' gradients. `first`: the warp's first position.
 template <class T, int kDepth, int kRowTiles>
 __device__ __forceinline__ QueryStatistics<kRowTiles> query_statistics(const AttentionParameters& a,
                                                                        const AttentionGroup& group,
@@ -48,7 +49,7 @@ __device__ __forceinline__ QueryStatistics<kRowTiles> query_statistics(const Att
   return of;
 }
 
-/// The statistics of the queries of a tile, where columns are queries.
+/// Copies the statistics of the queries of a tile, where columns are queries.
 template <int kColumns>
 __device__ __forceinline__ void copy_statistics(const AttentionParameters& a,
                                                 const AttentionGroup& group, int column, float* lse,
@@ -64,7 +65,8 @@ __device__ __forceinline__ void copy_statistics(const AttentionParameters& a,
     copy_async4(shares + at, a.shares + from, there);
 }
 
-/// scores become p, products (dp) become ds. `log2_sum(r, c, i)` and `share(r, c, i)` give what the query of an entry has.
+/// Turns scores into p, and products (dp) into ds. `log2_sum(r, c, i)` and `share(r, c, i)` return
+/// the statistics of an entry's query.
 template <int kRowTiles, int kColumnTiles, class LogSum, class Share>
 __device__ __forceinline__ void differentiate(float log2_scale,
                                               float (&scores)[kRowTiles][kColumnTiles][4],
@@ -120,10 +122,10 @@ __device__ __forceinline__ void gradient_of_queries(const AttentionParameters& a
     float scores[kRowTiles][kColumns / 8][4];
     float products[kRowTiles][kColumns / 8][4];
     wait_for_copies<1>();
-    __syncthreads();  // the values are there
+    __syncthreads();  // the values have arrived
     if (pairs.any) multiply_tiles<T, kDepth>(dy, row, values, products);
     wait_for_copies<0>();
-    __syncthreads();  // the keys are there; all have used the values
+    __syncthreads();  // the keys have arrived; all warps have used the values
     if (more) copy_rows<T, kDepth, kColumns>(group, all_values, column + kColumns, values);
     close_copies();
     if (pairs.any) {
@@ -135,7 +137,7 @@ __device__ __forceinline__ void gradient_of_queries(const AttentionParameters& a
           [&](int r, int, int i) { return of.share[r][i / 2]; });
       add_weighted<T, kDepth>(products, keys, result);
     }
-    __syncthreads();  // all have used the keys
+    __syncthreads();  // all warps have used the keys
     if (more) copy_rows<T, kDepth, kColumns>(group, all_keys, column + kColumns, keys);
     close_copies();
   }
@@ -182,10 +184,10 @@ __device__ __forceinline__ void gradient_of_keys(const AttentionParameters& a) {
     float scores[kRowTiles][kColumns / 8][4];
     float products[kRowTiles][kColumns / 8][4];
     wait_for_copies<1>();
-    __syncthreads();  // dy is there
+    __syncthreads();  // dy has arrived
     if (pairs.any) multiply_tiles<T, kDepth>(values, row, dy, products);
     wait_for_copies<0>();
-    __syncthreads();  // queries and their statistics are there
+    __syncthreads();  // queries and their statistics have arrived
     if (pairs.any) {
       multiply_tiles<T, kDepth>(keys, row, queries, scores);
       if (!pairs.all) hide_others<true>(group, block.first + row, column, scores);
@@ -196,11 +198,11 @@ __device__ __forceinline__ void gradient_of_keys(const AttentionParameters& a) {
           [&](int, int c, int i) { return shares[at(c, i)]; });
       add_weighted<T, kDepth>(scores, dy, of_values);
     }
-    __syncthreads();  // all have used dy
+    __syncthreads();  // all warps have used dy
     if (more) copy_rows<T, kDepth, kColumns>(group, all_dy, column + kColumns, dy);
     close_copies();
     if (pairs.any) add_weighted<T, kDepth>(products, queries, of_keys);
-    __syncthreads();  // all have used queries and statistics
+    __syncthreads();  // all warps have used queries and statistics
     if (more) {
       copy_rows<T, kDepth, kColumns>(group, all_queries, column + kColumns, queries);
       copy_statistics<kColumns>(a, group, column + kColumns, lse, shares);

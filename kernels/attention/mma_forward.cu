@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A block has 128 queries of one window and head, a warp 32 of them, and goes over the keys that they see in tiles of 64. Scores and
-// probabilities stay in registers; the softmax is made as the tiles come, with what was summed shrunk whenever a larger score shows up
-// (as in FlashAttention-2, arXiv 2307.08691). While a tile of keys is used its values come, and the other way round.
+// A block has 128 queries of one window and head, a warp 32 of them, and processes the keys that
+// they see in tiles of 64. Scores and probabilities stay in registers. The softmax is computed tile
+// by tile; the sums so far are scaled down when a larger score appears (as in FlashAttention-2,
+// arXiv 2307.08691). While a tile of keys is used, its values are loaded, and vice versa.
 #include "kernels/attention/tiles.cuh"
 
 namespace headway::kernels::cuda {
 
-/// Of the rows that a lane has a part of: the largest score so far, and the lane's part of the sum of exponentials.
+/// For the rows that a lane shares: the largest score so far, and the lane's part of the sum of
+/// exponentials.
 template <int kRowTiles>
 struct SoftmaxRows {
   float largest[kRowTiles][2];
@@ -19,7 +21,8 @@ struct SoftmaxRows {
       for (int half = 0; half < 2; ++half) largest[r][half] = -INFINITY, sum[r][half] = 0;
   }
 
-  /// Scores become e^(scale · (score - largest)), with scale = log2_scale · ln 2; results shrink as the largest grows.
+  /// Turns scores into e^(scale · (score - largest)), with scale = log2_scale · ln 2. Scales the
+  /// results down as the largest score grows.
   template <int kColumnTiles, int kDepthTiles>
   __device__ __forceinline__ void take(float log2_scale,
                                        float (&scores)[kRowTiles][kColumnTiles][4],
@@ -33,7 +36,8 @@ struct SoftmaxRows {
         for (int c = 0; c < kColumnTiles; ++c)
           next = fmaxf(next, fmaxf(scores[r][c][2 * half], scores[r][c][2 * half + 1]));
         next = row_largest(next);
-        // A row that has seen nothing yet: exponentials of minus infinity about 0 are 0, not NaN.
+        // For a row that has seen no key yet, the exponent is taken relative to 0: the exponential
+        // of minus infinity is then 0, not NaN.
         const float about = next == -INFINITY ? 0.0F : next * log2_scale;
         const float shrink = fast_exp2(largest[r][half] * log2_scale - about);
         largest[r][half] = next;
@@ -66,7 +70,7 @@ __device__ __forceinline__ void attention_of_queries(const AttentionParameters& 
   const AttentionGroup group(a, block.group);
   const HeadRows<const T> all_keys = part_rows<const T>(a, group, a.qkv, 1);
   const HeadRows<const T> all_values = part_rows<const T>(a, group, a.qkv, 2);
-  const int row = threadIdx.x / kLanes * kTiles.warp_rows;  // of the warp, in the block
+  const int row = threadIdx.x / kLanes * kTiles.warp_rows;  // of the warp, within the block
   const int lane = threadIdx.x % kLanes;
   const float scale = 1.0F / sqrtf(static_cast<float>(kDepth));
   const auto [begin, end] = columns_of_block<false, kColumns>(group, block.first, kRows);
@@ -77,7 +81,7 @@ __device__ __forceinline__ void attention_of_queries(const AttentionParameters& 
   SoftmaxRows<kRowTiles> softmax;
   for (int column = begin; column < end; column += kColumns) {
     wait_for_copies<0>();
-    __syncthreads();  // the keys are there; all have used the values before
+    __syncthreads();  // the keys have arrived; all warps have used the previous values
     copy_rows<T, kDepth, kColumns>(group, all_values, column, values);
     close_copies();
     const Meeting pairs =
@@ -85,11 +89,11 @@ __device__ __forceinline__ void attention_of_queries(const AttentionParameters& 
     float scores[kRowTiles][kColumns / 8][4];
     if (pairs.any) multiply_tiles<T, kDepth>(queries, row, keys, scores);
     wait_for_copies<0>();
-    __syncthreads();  // the values are there; all have used the keys
+    __syncthreads();  // the values have arrived; all warps have used the keys
     if (column + kColumns < end)
       copy_rows<T, kDepth, kColumns>(group, all_keys, column + kColumns, keys);
     close_copies();
-    if (!pairs.any) continue;  // the whole warp
+    if (!pairs.any) continue;  // the whole warp skips
     if (!pairs.all) hide_others<false>(group, block.first + row, column, scores);
     softmax.take(scale * kLog2OfE, scores, result);
     add_weighted<T, kDepth>(scores, values, result);

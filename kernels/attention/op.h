@@ -11,10 +11,10 @@ namespace headway::kernels {
 /// [batch·length][3·heads·depth] (queries of all heads, then keys, then values) to
 /// y [batch·length][heads·depth]:
 ///   p = softmax(q·kᵀ / sqrt(depth)) over the positions that position i may see,  y = p·v
-/// The sequence is cut into windows of `window` positions after it was rolled by `shift`: position
-/// w of window n is token (n·window + w + shift) mod length. i sees j when both are in the window,
-/// j <= i, and neither lies beyond the place where the roll wrapped round while the other does
-/// not. window = length and shift = 0 is plain causal attention.
+/// The sequence is rolled by `shift` and then cut into windows of `window` positions: position w of
+/// window n is token (n·window + w + shift) mod length. i sees j when both are in the same window,
+/// j <= i, and both lie on the same side of the place where the roll wraps around. window = length
+/// and shift = 0 is plain causal attention.
 struct AttentionShape {
   std::int64_t batch = 0;
   std::int64_t length = 0;
@@ -30,7 +30,7 @@ struct AttentionShape {
   std::int64_t row(std::int64_t b, std::int64_t n, std::int64_t w) const {
     return b * length + (n * window + w + shift) % length;
   }
-  /// First position that position i of window n sees.
+  /// The first position that position i of window n sees.
   std::int64_t first_seen(std::int64_t n, std::int64_t i) const {
     const std::int64_t wrap = window - shift;  // in the last window, tokens 0... begin here
     return shift > 0 && n + 1 == windows() && i >= wrap ? wrap : 0;
@@ -39,10 +39,10 @@ struct AttentionShape {
   std::int64_t pairs() const { return groups() * window * (window + 1) / 2; }
 };
 
-/// One pass: scores stay in the cache of the thread that makes them. `lse` [groups·window] keeps
+/// One pass: scores stay in the cache of the thread that computes them. `lse` [groups·window] keeps
 /// max + log sum e^(score - max) of each row for backward; groups are numbered batch, window, head.
 void attention_forward(const AttentionShape& shape, const float* qkv, float* y, float* lse);
-/// dqkv from y's gradient; scores are computed again from qkv and lse.
+/// Computes dqkv from the gradient of y; scores are computed again from qkv and lse.
 void attention_backward(const AttentionShape& shape, const float* qkv, const float* y,
                         const float* lse, const float* dy, float* dqkv);
 
@@ -53,18 +53,17 @@ inline Work attention_backward_work(const AttentionShape& s) {
   return {s.pairs() * (10 * s.depth + 10), 32 * s.batch * s.length * s.columns()};
 }
 
-/// What unfused attention does instead, one array after the other; groups as above, all arrays
-/// [groups·window][...].
-/// parts: the three (q, k, v) [depth] each, from rows of qkv that were already rolled.
+/// The ops of unfused attention; groups as above, all arrays are [groups·window][...].
+/// Splits rows of qkv, which were already rolled, into q, k and v of [depth] each.
 void split_heads(const AttentionShape& shape, const float* qkv, float* q, float* k, float* v);
-/// The way back: for gradients (three parts) and for the result (one part).
+/// The reverse: for gradients (three parts) and for the result (one part).
 void join_heads(const AttentionShape& shape, const float* q, const float* k, const float* v,
                 float* dqkv);
 void merge_heads(const AttentionShape& shape, const float* parts, float* y);
 void split_merged(const AttentionShape& shape, const float* dy, float* parts);
-/// scores [window]: -1e30 added where i does not see j.
+/// Masks each row of scores [window]: sets -1e30 where i does not see j.
 void attention_mask(const AttentionShape& shape, const float* scores, float* masked);
-/// Rows of every sequence moved by `shift` places: to[b, t] = from[b, (t + shift) mod length].
+/// Moves the rows of every sequence by `shift` places: to[b, t] = from[b, (t + shift) mod length].
 void roll_rows(std::int64_t batch, std::int64_t length, std::int64_t columns, std::int64_t shift,
                const float* from, float* to);
 /// c[g] = a[g]·b[g] for each of `groups` products; transposed operands are stored [k][m] or [n][k].

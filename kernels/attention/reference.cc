@@ -13,7 +13,8 @@ double element(const AttentionShape& s, const float* qkv, std::int64_t row, int 
   return qkv[row * 3 * s.columns() + part * s.columns() + head * s.depth + d];
 }
 
-/// By token numbers alone: same window after the roll, not later, and on the same side of the wrap.
+/// Decides by token numbers alone: same window after the roll, not later, and on the same side of
+/// the wrap.
 bool sees(const AttentionShape& s, std::int64_t n, std::int64_t i, std::int64_t j) {
   const std::int64_t token_i = (n * s.window + i + s.shift) % s.length;
   const std::int64_t token_j = (n * s.window + j + s.shift) % s.length;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the passes of attention on tensor cores share: tiles in shared memory, products of a warp, masks, statistics. A warp's part of a
-// product of rows and columns lies in fragments [16 rows each][8 columns each][4] as kernels/cuda/mma.cuh says.
+// Code shared by the passes of attention on tensor cores: tiles in shared memory, products of a
+// warp, masks, statistics. A warp's part of a product of rows and columns lies in fragments [16
+// rows each][8 columns each][4], described in kernels/cuda/mma.cuh.
 #pragma once
 
 #include "kernels/attention/kernel.cuh"
@@ -11,7 +12,8 @@ namespace headway::kernels::cuda {
 
 inline constexpr float kLog2OfE = 1.44269504F;
 
-/// The rows of one head in an array: its first element in row 0, and elements from row to row.
+/// The rows of one head in an array: the address of row 0, and the number of elements from row to
+/// row.
 template <class T>
 struct HeadRows {
   T* first;
@@ -32,7 +34,8 @@ __device__ __forceinline__ HeadRows<T> joined_rows(const AttentionParameters& a,
   return {static_cast<T*>(y) + group.head * a.depth, a.heads * a.depth};
 }
 
-/// Begins to copy the rows of positions first... into a tile; beyond the window they are 0.
+/// Begins to copy the rows of positions `first` and following into a tile; positions beyond the
+/// window are 0.
 template <class T, int kDepth, int kRows>
 __device__ __forceinline__ void copy_rows(const AttentionGroup& group,
                                           const HeadRows<const T>& from, int first, T* tile) {
@@ -50,8 +53,9 @@ __device__ __forceinline__ void copy_rows(const AttentionGroup& group,
   }
 }
 
-/// Where a lane reads a tile by ldmatrix: one address, from which the others are an exclusive or (pieces) and a constant (rows)
-/// away, so that they take no registers. Tiles lie at multiples of their rows' bytes.
+/// The address at which a lane reads a tile by ldmatrix. The other addresses differ from it by an
+/// exclusive or (pieces) and a constant (rows), so they take no registers. Tiles lie at multiples
+/// of their rows' bytes.
 template <int kDepth>
 struct TileReader {
   SharedAddress first;
@@ -60,7 +64,7 @@ struct TileReader {
   template <class T>
   __device__ __forceinline__ TileReader(const T* tile, int row, int piece)
       : first(shared_address(tile + place_in_tile<kDepth>(row, piece))) {}
-  /// 16 rows and two pieces are the steps.
+  /// The address `rows` steps of 16 rows and `pieces` steps of two pieces further.
   __device__ __forceinline__ SharedAddress at(int rows, int pieces) const {
     return (first ^ (32 * pieces)) + rows * 32 * kDepth;
   }
@@ -72,7 +76,8 @@ __device__ __forceinline__ void multiply_tiles(const T* rows, int row, const T* 
                                                float (&products)[kRowTiles][kColumnTiles][4]) {
   const int lane = threadIdx.x % kLanes;
   const TileReader<kDepth> of_rows(rows, row + lane % 16, lane / 16);
-  // Columns of the product are rows of the tile, so that they are fragments of b without being turned.
+  // Columns of the product are rows of the tile, so that they are fragments of b without a
+  // transpose.
   const TileReader<kDepth> of_columns(columns, lane / 16 * 8 + lane % 8, lane / 8 % 2);
 #pragma unroll
   for (int r = 0; r < kRowTiles; ++r)
@@ -98,8 +103,8 @@ __device__ __forceinline__ void multiply_tiles(const T* rows, int row, const T* 
   }
 }
 
-/// sums[r][d] += weights (rows and columns, rounded to T) times the columns' rows of the tile. What a product left in
-/// registers is a fragment of the next one's left side as it lies.
+/// sums[r][d] += weights (rows and columns, rounded to T) times the columns' rows of the tile. The
+/// registers of a product are, as they are, a fragment of the left side of the next product.
 template <class T, int kDepth, int kRowTiles, int kColumnTiles>
 __device__ __forceinline__ void add_weighted(const float (&weights)[kRowTiles][kColumnTiles][4],
                                              const T* columns,
@@ -128,18 +133,20 @@ __device__ __forceinline__ void add_weighted(const float (&weights)[kRowTiles][k
   }
 }
 
-/// The columns that a row meets, first and last; neither grows less from row to row.
+/// The first and the last column that a row meets; both are non-decreasing from row to row.
 struct Range {
   int first, last;
 };
-/// Of a query the keys that it sees, of a key the queries that see it. What rows beyond the window meet is never written.
+/// For a query, the keys that it sees; for a key, the queries that see it. Results of rows beyond
+/// the window are never written.
 template <bool kRowsAreKeys>
 __device__ __forceinline__ Range met_by(const AttentionGroup& group, int row) {
   if constexpr (kRowsAreKeys) return {row, (row < group.split ? group.split : group.window) - 1};
   return {group.first_seen(row), row};
 }
 
-/// The columns that any of a block's rows meets: from a tile's beginning to before an end.
+/// The columns that any row of a block meets: from the beginning of a tile up to, but excluding, an
+/// end.
 template <bool kRowsAreKeys, int kColumns>
 __device__ __forceinline__ Range columns_of_block(const AttentionGroup& group, int row, int rows) {
   const int end = met_by<kRowsAreKeys>(group, row + rows - 1).last + 1;
@@ -147,7 +154,7 @@ __device__ __forceinline__ Range columns_of_block(const AttentionGroup& group, i
           end < group.window ? end : group.window};
 }
 
-/// Whether there are any pairs that meet in a part of the product, and whether all do.
+/// Whether any pair in a part of the product meets, and whether all pairs do.
 struct Meeting {
   bool any, all;
 };
@@ -161,7 +168,7 @@ __device__ __forceinline__ Meeting meeting(const AttentionGroup& group, int row,
           end <= first.last && column >= last.first};
 }
 
-/// Scores of pairs that do not meet become minus infinity.
+/// Sets the scores of pairs that do not meet to minus infinity.
 template <bool kRowsAreKeys, int kRowTiles, int kColumnTiles>
 __device__ __forceinline__ void hide_others(const AttentionGroup& group, int row, int column,
                                             float (&scores)[kRowTiles][kColumnTiles][4]) {
@@ -178,7 +185,7 @@ __device__ __forceinline__ void hide_others(const AttentionGroup& group, int row
     }
 }
 
-/// Over the four lanes that have one row of a fragment.
+/// Sum (or largest) over the four lanes that share one row of a fragment.
 __device__ __forceinline__ float row_sum(float x) {
   x += __shfl_xor_sync(kFullWarp, x, 1);
   return x + __shfl_xor_sync(kFullWarp, x, 2);
@@ -188,8 +195,9 @@ __device__ __forceinline__ float row_largest(float x) {
   return fmaxf(x, __shfl_xor_sync(kFullWarp, x, 2));
 }
 
-/// The warp's rows `scale[r][0 or 1]`·sums to positions first... of an array, by way of its own rows of a tile that nobody else
-/// reads any more, so that 16 bytes a lane are written.
+/// Writes the warp's rows `scale[r][0 or 1]`·sums to positions `first` and following of an array.
+/// They pass through the warp's own rows of a tile that is no longer read, so that each lane writes
+/// 16 bytes.
 template <class T, int kDepth, int kRowTiles>
 __device__ __forceinline__ void write_rows(const AttentionGroup& group,
                                            const float (&sums)[kRowTiles][kDepth / 8][4],
@@ -220,7 +228,7 @@ __device__ __forceinline__ void write_rows(const AttentionGroup& group,
   }
 }
 
-/// Of a block: those with most to do come first, so that the last ones to end are short.
+/// The rows of a block. Blocks with the most work come first, so that the last ones are short.
 struct BlockOfRows {
   std::int64_t group;
   int first;  // row

@@ -12,7 +12,7 @@
 namespace headway::kernels {
 namespace {
 
-/// Rows of a tile: long enough to forget its set-up, short enough for sums in float.
+/// Rows of a tile: enough to hide the set-up, few enough for sums in float.
 std::int64_t tile_rows(int channels) {
   return std::max<std::int64_t>(1, 4096 / channels);
 }
@@ -25,7 +25,8 @@ void gather(const Panel& p, int channels, const float* lanes, double* per_channe
   for (int i = 0; i < p.width; ++i) per_channel[(p.channel + i) % channels] += lanes[i];
 }
 
-/// Rows, means and sums of squared distances of a part of the rows; joined as Chan et al. (1979).
+/// Number of rows, means and sums of squared distances over a part of the rows; joined as in Chan
+/// et al. (1979).
 struct Moments {
   std::int64_t rows = 0;
   std::vector<double> mean;
@@ -48,8 +49,8 @@ struct Moments {
   }
 };
 
-/// Sums over a tile are taken about the mean of the tiles before it, so that one pass is as good as
-/// two; the first tile finds its own mean first.
+/// Sums over a tile are relative to the mean of the tiles before it, so that one pass is as
+/// accurate as two; the first tile computes its own mean first.
 void add_tile(const float* x, std::int64_t begin, std::int64_t end, int channels, Moments& into) {
   const auto count = static_cast<std::size_t>(channels);
   const double rows = static_cast<double>(end - begin);
@@ -229,7 +230,7 @@ void batch_norm_backward(BatchNormShape shape, Epilogue epilogue, const BatchNor
   });
 }
 
-// Passes over memory, in floats per element; masks are bytes. Per-channel vectors are left out.
+// Memory traffic, in floats per element; masks are bytes. Per-channel vectors are not counted.
 Work batch_norm_forward_work(BatchNormShape shape, Epilogue epilogue) {
   const std::int64_t n = shape.elements();
   switch (epilogue) {
@@ -262,7 +263,7 @@ Work batch_norm_backward_work(BatchNormShape shape, Epilogue epilogue) {
     case Epilogue::kNone:
       return {8 * n, 20 * n};  // x, dy | x, dy, dx
     case Epilogue::kRelu:
-      return {14 * n, 20 * n};  // the same: the mask comes from x
+      return {14 * n, 20 * n};  // the same: the mask is recomputed from x
     case Epilogue::kAddRelu:
       return {9 * n, 25 * n};  // x, dy, mask, dresidual | x, dresidual, dx
   }

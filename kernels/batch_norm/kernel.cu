@@ -5,8 +5,8 @@
 
 namespace headway::kernels::cuda {
 
-/// Writes the moments that a block's threads have for the same columns to its part of the scratch memory:
-/// counts, means, squares.
+/// Joins the moments of the block's threads that have the same columns, and writes them to the
+/// block's part of the scratch memory: counts, means, squares.
 __device__ inline void write_moments(const ColumnTiles& t, const ColumnPlace& place,
                                      Moments (&moments)[kPack], float* scratch) {
   __shared__ float counts[kColumnThreads];
@@ -70,7 +70,7 @@ HEADWAY_KERNEL(bn_finish, 256, BatchNormFinishParameters) {
   }
 }
 
-/// What a thread needs of its eight channels.
+/// The parameters of a thread's eight channels.
 struct Channels {
   float mean[kPack], rstd[kPack], gamma[kPack], beta[kPack];
 
@@ -118,7 +118,7 @@ __device__ void normalise(const BatchNormParameters& a) {
   }
 }
 
-/// dy of one thread's eight elements where the epilogue let them pass, and x normalised.
+/// Loads dy of one thread's eight elements, masked by the epilogue, and x normalised.
 template <class T, Epilogue kEpilogue>
 __device__ __forceinline__ void load_gradient(const BatchNormParameters& a,
                                               const ColumnPlace& place, const Channels& channels,

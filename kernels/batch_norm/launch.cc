@@ -19,7 +19,8 @@ void require_channels(const char* kernel, std::initializer_list<const float*> ar
   for (const float* array : arrays) require_aligned(array, 4, kernel, "an array of channels");
 }
 
-/// Whether the arrays may be loaded 16 bytes at a time; arrays that an epilogue has not are null.
+/// Whether the arrays may be loaded 16 bytes at a time; arrays that an epilogue does not use are
+/// null.
 bool packed(const BatchNormArrays& a) {
   return all_packed(a.x, a.residual, a.dy, a.y, a.dx, a.dresidual, a.gamma, a.beta, a.saved_mean,
                     a.saved_rstd, a.running_mean, a.running_variance, a.dgamma, a.dbeta);

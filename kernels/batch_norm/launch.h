@@ -6,8 +6,9 @@
 
 namespace headway::kernels::cuda {
 
-/// Batch normalisation (kernels/batch_norm/op.h) of arrays of one format; per-channel arrays are FP32. The mask of
-/// Add-ReLU is a bit per element: byte row · mask_row_bytes + channel/8, bit channel%8.
+/// Batch normalisation (kernels/batch_norm/op.h) of arrays of one format; per-channel arrays are
+/// FP32. The mask of Add-ReLU has one bit per element: byte row · mask_row_bytes + channel/8, bit
+/// channel%8.
 struct BatchNormArrays {
   const void* x = nullptr;
   const void* residual = nullptr;  ///< kAddRelu
@@ -29,10 +30,11 @@ struct BatchNormArrays {
 constexpr std::int64_t mask_row_bytes(int channels) {
   return (channels + 7) / 8;
 }
-/// Floats of `scratch`, enough for either direction.
+/// Floats of `scratch`; enough for either direction.
 std::int64_t batch_norm_scratch_floats(const Limits& limits, BatchNormShape shape);
 
-/// Statistics by Welford's update in each thread, joined by Chan's in two stages; then one pass that normalises.
+/// Each thread computes statistics by Welford's update; Chan's formula joins them in two stages.
+/// One more pass normalises.
 Launches batch_norm_forward(const Limits& limits, NumberFormat format, BatchNormShape shape,
                             Epilogue epilogue, float epsilon, float momentum,
                             const BatchNormArrays& arrays);

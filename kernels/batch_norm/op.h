@@ -11,16 +11,16 @@ namespace headway::kernels {
 /// Batch normalisation over a channels-last array of `rows` x `channels` (rows = N·H·W):
 ///   mean_c = E[x], var_c = E[(x - mean_c)²]          (training; biased variance)
 ///   z = (x - mean_c) / sqrt(var_c + epsilon) · gamma_c + beta_c
-/// and what the framework does next, in the same pass (kernels/loops/epilogue.h):
+/// and, in the same pass, the operation that follows (kernels/loops/epilogue.h):
 ///   y = z                 Epilogue::kNone
 ///   y = max(z, 0)         Epilogue::kRelu
 ///   y = max(z + r, 0)     Epilogue::kAddRelu, r = the residual branch
 ///
-/// Numerics: statistics in one pass, by tiles of 4096 floats about the mean of the tiles before, in
-/// float inside a tile and joined in double (Chan's update), so that a mean far from zero costs no
-/// precision. The last bits depend on the number of threads.
-/// Running statistics: running += momentum · (batch - running), with the unbiased variance, as
-/// frameworks do.
+/// Numerics: statistics in one pass, by tiles of 4096 floats, relative to the mean of the tiles
+/// before. Sums are in float inside a tile and joined in double (Chan's update), so that a mean far
+/// from zero costs no precision. The last bits depend on the number of threads.
+/// Running statistics: running += momentum · (batch - running), with the unbiased variance, as in
+/// frameworks.
 struct BatchNormShape {
   std::int64_t rows = 0;
   int channels = 0;
@@ -45,7 +45,7 @@ void batch_norm_forward(BatchNormShape shape, Epilogue epilogue, float epsilon, 
                         const BatchNormForward& arguments);
 Work batch_norm_forward_work(BatchNormShape shape, Epilogue epilogue);
 
-/// Inference form: normalises with the running statistics, which stay as they are; writes neither
+/// Inference form: normalises with the running statistics and does not change them. Writes neither
 /// saved statistics nor the mask (those pointers may be null).
 void batch_norm_inference(BatchNormShape shape, Epilogue epilogue, float epsilon,
                           const BatchNormForward& arguments);
@@ -72,7 +72,7 @@ void batch_norm_backward(BatchNormShape shape, Epilogue epilogue,
                          const BatchNormBackward& arguments);
 Work batch_norm_backward_work(BatchNormShape shape, Epilogue epilogue);
 
-/// The same mathematics in double precision, element by element: what tests compare with.
+/// The same mathematics in double precision, element by element; tests compare with it.
 namespace reference {
 void batch_norm_forward(BatchNormShape shape, Epilogue epilogue, float epsilon, float momentum,
                         const BatchNormForward& arguments);

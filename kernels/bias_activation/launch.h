@@ -5,7 +5,7 @@
 
 namespace headway::kernels::cuda {
 
-/// What follows the addition of a bias.
+/// The function that follows the addition of a bias.
 enum class Activation { kGelu, kRelu };
 
 struct BiasActivationParameters {
@@ -22,7 +22,7 @@ struct BiasActivationParameters {
 Launch bias_activation_forward(const Limits& limits, Activation activation, NumberFormat format,
                                std::int64_t rows, std::int64_t columns, const void* x,
                                const float* bias, void* y);
-/// dx from x, and dbias, in one pass over x and dy. `scratch`: scratch_floats(1) of plan_columns.
+/// Computes dx and dbias in one pass over x and dy. `scratch`: scratch_floats(1) of plan_columns.
 Launches bias_activation_backward(const Limits& limits, Activation activation, NumberFormat format,
                                   std::int64_t rows, std::int64_t columns, const void* x,
                                   const float* bias, const void* dy, void* dx, float* dbias,

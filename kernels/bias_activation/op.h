@@ -9,7 +9,7 @@ namespace headway::kernels {
 
 /// y = gelu(x + bias) over rows x columns, bias [columns]; gelu in its tanh form,
 ///   gelu(z) = z · sigmoid(2 · sqrt(2/pi) · (z + 0.044715·z³))
-/// One pass each way, with e^x to 2 units in the last place. x and y may not overlap.
+/// One pass in each direction, with e^x to 2 units in the last place. x and y may not overlap.
 void bias_gelu_forward(std::int64_t rows, std::int64_t columns, const float* x, const float* bias,
                        float* y);
 constexpr Work bias_gelu_forward_work(std::int64_t rows, std::int64_t columns) {

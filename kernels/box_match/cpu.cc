@@ -13,7 +13,7 @@ float area(float width, float height) {
   return width > 0 && height > 0 ? width * height : 0;
 }
 
-/// A degenerate box has a size all the same, so that its logarithm is a number.
+/// Smallest size of a degenerate box, so that its logarithm is finite.
 constexpr float kLeastExtent = 1e-6F;
 
 void encode(const float* box, const float* anchor, float* to) {
@@ -25,7 +25,7 @@ void encode(const float* box, const float* anchor, float* to) {
   to[3] = std::log(std::max(box[3] - box[1], kLeastExtent) / height) / kSizeVariance;
 }
 
-/// The box that the anchor overlaps by more than half and most; -1: none.
+/// The box that the anchor overlaps most, if by more than half; -1: none.
 std::int64_t most_overlapping(const BoxMatchShape& s, const float* overlaps, std::int64_t anchor) {
   float most = 0.5F;
   std::int64_t owner = -1;
@@ -55,8 +55,9 @@ void match_image(const BoxMatchShape& s, const float* boxes, const std::int32_t*
     if (best[box] >= 0) give(best[box], box);
 }
 
-/// Calls body(image) for every image. One image is never shared: threads of a data loader call these functions, too,
-/// and a team of threads of each of them would be in everyone's way.
+/// Calls body(image) for every image. An image is never split among threads: threads of a data
+/// loader also call these functions, and a team of threads for each of them would compete for the
+/// cores.
 template <class Body>
 void for_each_image(const BoxMatchShape& s, const Body& body) {
   const std::int64_t pairs = std::max<std::int64_t>(1, s.boxes * s.anchors);

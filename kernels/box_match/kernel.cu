@@ -22,7 +22,7 @@ __device__ __forceinline__ float overlap_of(const Box& a, const Box& b) {
   return all > 0 ? shared / all : 0.0F;
 }
 
-/// Neighbouring threads have neighbouring anchors of one box.
+/// Neighbouring threads handle neighbouring anchors of one box.
 HEADWAY_KERNEL(box_overlaps, 256, BoxMatchParameters) {
   const std::int64_t pairs = a.shape.images * a.shape.boxes * a.shape.anchors;
   for (std::int64_t i = global_thread(); i < pairs; i += global_threads()) {
@@ -52,11 +52,12 @@ HEADWAY_KERNEL(best_anchors, 256, BoxMatchParameters) {
     if (place >= 0 && most == all) atomicMin(&first, place);
     __syncthreads();
     if (threadIdx.x == 0) a.arrays.best[box] = all > 0 ? first : -1;
-    __syncthreads();  // before `first` begins again
+    __syncthreads();  // before `first` is reset
   }
 }
 
-/// The box of an anchor: the last whose best anchor it is, else the one it overlaps most and by more than half.
+/// The box of an anchor: the last box whose best anchor it is; otherwise the box that it overlaps
+/// most, if by more than half.
 __device__ inline std::int64_t box_for(const BoxMatchParameters& a, std::int64_t image,
                                        std::int64_t anchor) {
   const BoxMatchShape& s = a.shape;
@@ -74,7 +75,7 @@ __device__ inline std::int64_t box_for(const BoxMatchParameters& a, std::int64_t
 }
 
 HEADWAY_KERNEL(match_targets, 256, BoxMatchParameters) {
-  constexpr float kLeastExtent = 1e-6F;  // a degenerate box has a logarithm all the same
+  constexpr float kLeastExtent = 1e-6F;  // keeps the logarithm of a degenerate box finite
   const BoxMatchShape& s = a.shape;
   for (std::int64_t i = global_thread(); i < s.images * s.anchors; i += global_threads()) {
     const std::int64_t place = i % s.anchors;

@@ -6,7 +6,7 @@
 
 namespace headway::kernels::cuda {
 
-/// Which box each anchor is to find (kernels/box_match/op.h), FP32 throughout.
+/// Arrays of the matching of anchors with boxes (kernels/box_match/op.h); all numbers are FP32.
 struct BoxMatchArrays {
   const float* boxes = nullptr;           ///< [images][boxes][4]
   const std::int32_t* labels = nullptr;   ///< [images][boxes]
@@ -21,8 +21,8 @@ struct BoxMatchParameters {
   BoxMatchArrays arrays;
 };
 
-/// The three passes; each needs what those before it wrote. An anchor looks for its box in the third, so that nothing
-/// is scattered and two boxes never write to one place.
+/// The three passes; each reads the results of the previous ones. In the third, each anchor looks
+/// for its box, so that nothing is scattered and two boxes never write to the same place.
 Launch box_overlaps(const Limits& limits, const BoxMatchShape& shape, const BoxMatchArrays& arrays);
 Launch best_anchors(const Limits& limits, const BoxMatchShape& shape, const BoxMatchArrays& arrays);
 Launch match_targets(const Limits& limits, const BoxMatchShape& shape,

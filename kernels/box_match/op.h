@@ -7,13 +7,13 @@
 
 namespace headway::kernels {
 
-/// Which true box each default box ("anchor") of a detector is to find, as SSD assigns them (Liu et al.,
-/// 2016), in the three passes that a device makes: overlaps, the best anchor of each box, the targets.
-/// Boxes and anchors are [..][4] left, top, right, bottom in parts of the image; `labels`
-/// [images][boxes] is the class of each box, from 0; negative: there is none.
+/// Matches each default box ("anchor") of a detector with a true box, as SSD does (Liu et al.,
+/// 2016), in three passes: overlaps, the best anchor of each box, the targets. Boxes and anchors
+/// are [..][4] left, top, right, bottom, as fractions of the image. `labels` [images][boxes] is the
+/// class of each box, from 0; negative: there is no box.
 struct BoxMatchShape {
   std::int64_t images = 0;
-  std::int64_t boxes = 0;  ///< places for boxes per image
+  std::int64_t boxes = 0;  ///< room for boxes per image
   std::int64_t anchors = 0;
 
   constexpr std::int64_t pairs() const { return images * boxes * anchors; }
@@ -30,13 +30,15 @@ float box_overlap(const float* a, const float* b);
 void box_overlaps(const BoxMatchShape& shape, const float* boxes, const std::int32_t* labels,
                   const float* anchors, float* overlaps);
 
-/// best [images][boxes]: the anchor that overlaps the box most, the first of equals; -1 where none does.
+/// best [images][boxes]: the anchor that overlaps the box most, the first of equal ones; -1 where
+/// none overlaps.
 void best_anchors(const BoxMatchShape& shape, const float* overlaps, std::int32_t* best);
 
-/// An anchor takes the box that it overlaps most when that is more than half, the first of equals; the best
-/// anchor of a box takes that box in any case (of two boxes the later). anchor_labels [images][anchors] is
-/// the class + 1, 0: background. offsets [images][anchors][4]: centre and size of the box in terms of the
-/// anchor, ((x - ax) / aw, (y - ay) / ah) / 0.1 and (log w/aw, log h/ah) / 0.2; 0 for background.
+/// An anchor takes the box that it overlaps most when the overlap is more than half; the first of
+/// equal ones. The best anchor of a box takes that box in any case; of two boxes the later.
+/// anchor_labels [images][anchors] is the class + 1, or 0 for background. offsets
+/// [images][anchors][4] are centre and size of the box relative to the anchor, ((x - ax) / aw, (y -
+/// ay) / ah) / 0.1 and (log w/aw, log h/ah) / 0.2; 0 for background.
 void match_targets(const BoxMatchShape& shape, const float* boxes, const std::int32_t* labels,
                    const float* anchors, const float* overlaps, const std::int32_t* best,
                    std::int32_t* anchor_labels, float* offsets);

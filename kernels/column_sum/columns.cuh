@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device's side of ColumnTiles (column_sum.h).
+// Device code of ColumnTiles (launch.h).
 #pragma once
 
 #include "kernels/column_sum/launch.h"
@@ -7,7 +7,8 @@
 
 namespace headway::kernels::cuda {
 
-/// A thread's place: its first column, how many of the eight there are, its first row and the step to the next.
+/// The columns and rows of a thread: its first column, how many of its eight columns exist, its
+/// first row, and the step to the next.
 struct ColumnPlace {
   std::int64_t column;
   std::int64_t valid;
@@ -20,12 +21,12 @@ struct ColumnPlace {
     valid = t.columns - column;
     row = static_cast<std::int64_t>(blockIdx.y) * down + threadIdx.x / t.across;
     step = static_cast<std::int64_t>(gridDim.y) * down;
-    if (valid <= 0) row = t.rows;  // nothing to do, but barriers to keep
+    if (valid <= 0) row = t.rows;  // no work, but it must reach the barriers
   }
 };
 
-/// Adds what the block's threads have for the same columns, and writes it to the block's part of the scratch
-/// memory. All threads of the block must call it.
+/// Adds the sums of the block's threads that have the same columns, and writes the results to the
+/// block's part of the scratch memory. All threads of the block must call it.
 template <int kSums>
 __device__ void write_column_parts(const ColumnTiles& t, const ColumnPlace& place,
                                    float (&sums)[kSums][kPack], float* scratch) {

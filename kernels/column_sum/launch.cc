@@ -14,7 +14,7 @@ ColumnPlan plan_columns(const Limits& limits, std::int64_t rows, std::int64_t co
   while (across < 32 && across < packs) across *= 2;
   plan.tiles = {rows, columns, across, packed && columns % kColumnPack == 0};
   plan.grid.x = static_cast<unsigned>((packs + across - 1) / across);
-  // A thread takes four rows at least; four blocks keep a multiprocessor busy.
+  // A thread takes at least four rows; four blocks keep a multiprocessor busy.
   const std::int64_t down = kColumnThreads / static_cast<unsigned>(across);
   const std::int64_t most = std::min<std::int64_t>((rows + 4 * down - 1) / (4 * down), 512);
   const std::int64_t wanted = std::int64_t{limits.multiprocessors} * 4 / plan.grid.x;

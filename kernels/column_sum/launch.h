@@ -3,10 +3,10 @@
 
 #include "kernels/cuda/launch.h"
 
-// Kernels over a row-major array that keep something per column: a thread owns eight neighbouring columns and
-// takes rows in turn, so that a bias or a scale is loaded once and a sum over rows needs no other thread until
-// the end. Sums over rows are made in two stages, in an order that the shape and the GPU decide: the result is
-// the same in every run.
+// Kernels over a row-major array that keep values per column. A thread owns eight neighbouring
+// columns and processes rows in turn, so that it loads a bias or a scale once, and a sum over rows
+// needs no other thread until the end. Sums over rows have two stages, in an order that depends on
+// the shape and the GPU only: the result is the same in every run.
 namespace headway::kernels::cuda {
 
 inline constexpr unsigned kColumnThreads = 256;
@@ -17,20 +17,20 @@ struct ColumnTiles {
   std::int64_t columns = 0;
   int across =
       1;  ///< threads of a block side by side, a power of two up to 32; the others lie below
-  bool packed = false;  ///< the eight columns of a thread come 16 bytes at a time
+  bool packed = false;  ///< a thread's eight columns are loaded 16 bytes at a time
 };
 
 struct ColumnPlan {
   ColumnTiles tiles;
-  Grid grid;  ///< x: tiles of columns; y: how many share the rows
+  Grid grid;  ///< x: tiles of columns; y: number of blocks that share the rows
   /// Floats of scratch memory for `sums` sums per column.
   std::int64_t scratch_floats(int sums) const {
     return std::int64_t{grid.y} * sums * tiles.columns;
   }
 };
 
-/// `packed`: addresses allow it; columns that are no multiple of eight do not. Depends on nothing else, so that
-/// memory can be asked for before there is any.
+/// `packed`: the addresses allow packed access; it also needs a multiple of eight columns. Depends
+/// on nothing else, so that memory can be planned before it is allocated.
 ColumnPlan plan_columns(const Limits& limits, std::int64_t rows, std::int64_t columns,
                         bool packed = true);
 

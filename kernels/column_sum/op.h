@@ -11,16 +11,16 @@
 
 namespace headway::kernels {
 
-/// sums[c] = sum over rows of x[row][c]: the gradient of a bias. Blocks of rows in float, blocks
-/// joined in double.
+/// sums[c] = sum over rows of x[row][c]: the gradient of a bias. Blocks of rows are summed in float
+/// and joined in double.
 void column_sum(std::int64_t rows, std::int64_t columns, const float* x, float* sums);
 constexpr Work column_sum_work(std::int64_t rows, std::int64_t columns) {
   return {rows * columns, 4 * (rows + 1) * columns};
 }
 
 /// Calls body(row, partial) for every row in parallel, where partial[i] is an array of `columns`
-/// floats that body adds to; then results[i] = the sum of all. Partial sums are in float over
-/// kRowsPerPart rows at most and joined in double.
+/// floats that body adds to. Then results[i] is the sum of all partial arrays. Partial sums are in
+/// float over at most kRowsPerPart rows and joined in double.
 template <std::size_t kCount, class Body>
 void reduce_columns(std::int64_t rows, std::int64_t columns, std::array<float*, kCount> results,
                     const Body& body) {

@@ -5,7 +5,7 @@
 
 namespace headway::kernels::cuda {
 
-/// A value to a half; what that takes away stays in `residual`.
+/// Rounds a value to a half; the rounding error stays in `residual`.
 __device__ __forceinline__ __half compress_to_half(float from, float factor, float& residual) {
   const float wanted = plus(times(from, factor), residual);
   const __half half = __float2half_rn(wanted);

@@ -12,7 +12,7 @@ struct CompressHalfParameters {
 };
 
 Launches launches(const Limits& limits, const CompressHalf& op);
-/// A cast.
+/// Uses the cast kernel.
 Launches launches(const Limits& limits, const DecompressHalf& op);
 
 }  // namespace headway::kernels::cuda

@@ -7,7 +7,7 @@ namespace headway::kernels::cuda {
 
 constexpr int kQuadsOfLane = kInt8Block / kLanes / kQuad;
 
-/// A warp has a block of values in its registers, so that they are read once.
+/// A warp keeps a block of values in its registers, so that they are read once.
 HEADWAY_KERNEL(compress_int8, 256, CompressInt8Parameters) {
   const CompressInt8& op = a.op;
   float* const scales = reinterpret_cast<float*>(op.message);
@@ -55,7 +55,7 @@ HEADWAY_KERNEL(compress_int8, 256, CompressInt8Parameters) {
   }
 }
 
-/// A thread adds four values of all messages.
+/// A thread sums four values over all messages.
 HEADWAY_KERNEL(decompress_int8, 256, DecompressInt8Parameters) {
   const DecompressInt8& op = a.op;
   for (std::int64_t i = global_thread() * kQuad; i < op.count; i += global_threads() * kQuad) {

@@ -9,7 +9,7 @@ namespace headway::kernels::cuda {
 struct CompressInt8Parameters {
   CompressInt8 op;
   std::int64_t blocks;  ///< of kInt8Block values
-  bool packed;          ///< the floats; integers always lie at multiples of 4
+  bool packed;          ///< for the floats; integers always lie at multiples of 4
 };
 struct DecompressInt8Parameters {
   DecompressInt8 op;

@@ -10,8 +10,8 @@ namespace headway::kernels {
 
 /// Gradients as 8-bit integers with one scale (largest magnitude / 127) per block of kInt8Block values, and error feedback:
 /// wanted = from + residual; integer = round(wanted / scale), halves away from zero; residual = wanted - scale · integer.
-/// An integer stays within ±127 (a scale may be subnormal) and is 0 where the scale is 0 or the quotient no number.
-/// A message holds the scales of all blocks first, then the integers.
+/// An integer stays within ±127 (a scale may be subnormal). It is 0 where the scale is 0 or the
+/// quotient is NaN. A message holds the scales of all blocks first, then the integers.
 inline constexpr std::int64_t kInt8Block = 1024;
 
 constexpr std::int64_t int8_message_bytes(std::int64_t count) {
@@ -25,7 +25,8 @@ struct CompressInt8 {
   std::byte* message = nullptr;  ///< int8_message_bytes(count); a multiple of 4 in address
 };
 
-/// to = sum of what the messages of all ranks say, in the order of ranks. Messages lie `stride` bytes apart, a multiple of 4.
+/// to = sum of the values in the messages of all ranks, in rank order. Messages lie `stride` bytes
+/// apart, a multiple of 4.
 struct DecompressInt8 {
   std::int64_t count = 0;
   int ranks = 1;

@@ -16,13 +16,13 @@ std::uint32_t magnitude_of(float value) {
   return std::bit_cast<std::uint32_t>(value) & 0x7FFFFFFF;
 }
 
-/// The smallest magnitude that is sent, and how many values of exactly that size are.
+/// The smallest magnitude that is sent, and how many values of exactly this magnitude are sent.
 struct Cut {
   std::uint32_t magnitude = 0;
   std::int64_t left = 0;
 };
 
-/// Goes from the largest bin down to the one in which the last value that is sent lies.
+/// Goes from the largest bin down to the one that contains the last value that is sent.
 void descend(Cut& cut, const TopLevel& level, const std::uint32_t* bins) {
   std::uint32_t bin = (1U << level.bits) - 1;
   while (bin > 0 && cut.left > bins[bin]) cut.left -= bins[bin--];

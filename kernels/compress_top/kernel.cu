@@ -9,14 +9,14 @@ constexpr int kThreads = 256;
 constexpr int kMostBins = 1 << 11;
 static_assert(kTopTile == kThreads * kQuad);
 
-// Functions, because device code cannot look up the elements of the host's array.
+// These are functions, because device code cannot index the host's array.
 __device__ __forceinline__ TopLevel level_of(int level) {
   constexpr TopLevel kFirst = kTopLevels[0];
   constexpr TopLevel kSecond = kTopLevels[1];
   constexpr TopLevel kThird = kTopLevels[2];
   return level == 0 ? kFirst : level == 1 ? kSecond : kThird;
 }
-/// Where a level's bins begin in TopScratch::bins.
+/// The index of a level's first bin in TopScratch::bins.
 __device__ __forceinline__ int first_bin(int level) {
   constexpr int kSecond = 1 << kTopLevels[0].bits;
   constexpr int kThird = kSecond + (1 << kTopLevels[1].bits);
@@ -27,7 +27,8 @@ __device__ __forceinline__ TopScratch& scratch_of(const CompressTopParameters& a
   return *reinterpret_cast<TopScratch*>(a.op.scratch);
 }
 
-/// The sum over the threads before this one, and over all. All threads of the block must call it.
+/// The sum over the threads before this one, and (`all`) over all threads. All threads of the block
+/// must call it.
 __device__ inline unsigned sum_before(unsigned mine, unsigned& all) {
   __shared__ unsigned warps[kThreads / kLanes];
   const int lane = threadIdx.x % kLanes;
@@ -37,7 +38,7 @@ __device__ inline unsigned sum_before(unsigned mine, unsigned& all) {
     const unsigned below = __shfl_up_sync(kFullWarp, sum, step);
     if (lane >= step) sum += below;
   }
-  __syncthreads();  // those of the call before may still be read
+  __syncthreads();  // the sums of the previous call may still be read
   if (lane == kLanes - 1) warps[threadIdx.x / kLanes] = sum;
   __syncthreads();
   unsigned before = sum - mine;
@@ -50,7 +51,8 @@ __device__ inline unsigned sum_before(unsigned mine, unsigned& all) {
   return before;
 }
 
-/// The smallest magnitude that is sent, as far as its bits are known, and how many values with these bits are sent.
+/// The smallest magnitude that is sent, as far as its bits are known, and how many values with
+/// these bits are sent.
 struct TopCut {
   std::uint32_t prefix;
   std::uint32_t left;
@@ -60,8 +62,9 @@ __device__ __forceinline__ TopCut cut_after(const CompressTopParameters& a, int 
   return {scratch_of(a).prefix[level], scratch_of(a).left[level]};
 }
 
-/// Goes down the bins of a level, which are complete, to that in which the last value that is sent lies. Every block does;
-/// the first one writes it down. Bin 0, whose count nobody needs, is not counted: zeros would all want the same word.
+/// Goes down the bins of a level, which must be complete, to the bin that contains the last value
+/// that is sent. Every block does this; the first one stores the result. Bin 0 is not counted,
+/// because its count is not needed and all zeros would contend for one word.
 __device__ inline TopCut descend(const CompressTopParameters& a, int level) {
   __shared__ TopCut found;
   const TopCut from = cut_after(a, level - 1);
@@ -89,7 +92,8 @@ __device__ inline TopCut descend(const CompressTopParameters& a, int level) {
   return result;
 }
 
-/// Counts of the block for one level, in shared memory, then added to those of all. Values of other prefixes are left out.
+/// Counts a block's values for one level in shared memory, and adds the counts to the global ones.
+/// Values with other prefixes are left out.
 struct BinCounter {
   unsigned* bins;
   TopLevel level;
@@ -116,7 +120,7 @@ HEADWAY_KERNEL(top_clear, 256, CompressTopParameters) {
   for (std::int64_t b = global_thread(); b < kAll; b += global_threads()) scratch_of(a).bins[b] = 0;
 }
 
-/// u and v, and the bins of the first level.
+/// Updates u and v, and counts the bins of the first level.
 HEADWAY_KERNEL(top_accumulate, 256, CompressTopParameters) {
   __shared__ unsigned bins[kMostBins];
   const CompressTop& op = a.op;
@@ -141,7 +145,7 @@ HEADWAY_KERNEL(top_accumulate, 256, CompressTopParameters) {
   counter.add_to(scratch_of(a).bins);
 }
 
-/// The bins of a later level.
+/// Counts the bins of a later level.
 HEADWAY_KERNEL(top_search, 256, CompressTopParameters) {
   __shared__ unsigned bins[kMostBins];
   const TopCut cut = descend(a, a.level - 1);
@@ -158,8 +162,8 @@ HEADWAY_KERNEL(top_search, 256, CompressTopParameters) {
   counter.add_to(scratch_of(a).bins + first_bin(a.level));
 }
 
-/// The values of this thread in a tile, which begins at `tile`: how many are larger than the smallest that is sent, and, times
-/// 2^16, how many as large.
+/// Compares this thread's values in the tile that begins at `tile`: returns how many are larger
+/// than the smallest magnitude that is sent, plus 2^16 times how many are equal to it.
 __device__ __forceinline__ unsigned compare_quad(const CompressTopParameters& a, std::int64_t tile,
                                                  std::uint32_t smallest, float (&v)[kQuad]) {
   const std::int64_t i = tile + threadIdx.x * kQuad;
@@ -193,8 +197,8 @@ HEADWAY_KERNEL(top_count, 256, CompressTopParameters) {
   scratch_of(a).equal[blockIdx.x] = equal;
 }
 
-/// A value's place in the message: all larger ones before it, and those as large as the smallest that is sent, as long as there
-/// is place for them.
+/// Writes the message. A value's place is the number of values before it that are sent: all larger
+/// ones, and equal ones as long as there is room for them.
 HEADWAY_KERNEL(top_write, 256, CompressTopParameters) {
   const CompressTop& op = a.op;
   const TopCut cut = cut_after(a, 2);
@@ -236,7 +240,7 @@ HEADWAY_KERNEL(top_write, 256, CompressTopParameters) {
   }
 }
 
-/// The first entry of a message whose index is not below `index`.
+/// The first entry of a message whose index is at least `index`.
 __device__ __forceinline__ std::int64_t first_entry(const std::uint32_t* message,
                                                     std::int64_t entries, std::int64_t index) {
   std::int64_t low = 0;
@@ -274,7 +278,7 @@ HEADWAY_KERNEL(decompress_top, 256, DecompressTopParameters) {
           float& sum = sums[index - tile];
           sum = plus(sum, reinterpret_cast<const float*>(entry)[2 * e + 1]);
         }
-        __syncthreads();  // the next rank's value comes after this one's
+        __syncthreads();  // the next rank's value is added after this one's
       }
     }
     for (std::int64_t i = tile + threadIdx.x * kQuad; i < end; i += kThreads * kQuad) {

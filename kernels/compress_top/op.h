@@ -8,13 +8,14 @@
 
 namespace headway::kernels {
 
-/// Deep gradient compression (Lin et al., 2018): momentum is kept per rank and summed up,
+/// Deep gradient compression (Lin et al., 2018). Each rank keeps momentum and accumulates it,
 ///   u = factor · u + gradient;   v = v + u
-/// and only the `entries` largest magnitudes of v are sent (NaN being the largest); there u and v start anew. Of equal
-/// magnitudes the lower index is sent. A message: `entries` pairs of index (u32) and value (FP32), by index.
+/// and sends only the `entries` largest magnitudes of v (NaN counts as the largest); u and v
+/// restart from zero there. Of equal magnitudes the lower index is sent. A message has `entries`
+/// pairs of index (u32) and value (FP32), in index order.
 ///
-/// Both devices select by radix: magnitudes have the order of their bits, so three histograms, of 11, 10 and 10 bits from the
-/// top, give the smallest magnitude that is sent.
+/// Both devices select by radix: magnitudes have the order of their bits, so three histograms, of
+/// 11, 10 and 10 bits from the top, give the smallest magnitude that is sent.
 struct CompressTop {
   std::int64_t count = 0;    ///< below 2^32
   std::int64_t entries = 0;  ///< 1 to count
@@ -28,24 +29,24 @@ struct CompressTop {
 inline constexpr std::int64_t kTopEntryBytes = 8;
 std::int64_t compress_top_scratch_bytes(std::int64_t count);
 
-/// Level of the search: the bits of a magnitude from `shift` on, `bits` of them.
+/// A level of the search: `bits` bits of a magnitude, from bit `shift` on.
 struct TopLevel {
   int shift;
   int bits;
 };
 inline constexpr TopLevel kTopLevels[] = {{20, 11}, {10, 10}, {0, 10}};
-/// What the scratch memory is for: a GPU's blocks have to tell each other what they counted.
+/// Scratch memory through which a GPU's blocks share their counts.
 struct TopScratch {
-  static constexpr std::int64_t kPieces = 1024;   ///< most pieces of v that blocks take
-  std::uint32_t bins[(1 << 11) + 2 * (1 << 10)];  ///< of all levels
-  std::uint32_t prefix[3];       ///< found up to each level: of the smallest magnitude that is sent
-  std::uint32_t left[3];         ///< how many of those with that prefix are sent
-  std::uint32_t above[kPieces];  ///< of a piece: values beyond the smallest magnitude, and
-  std::uint32_t equal[kPieces];  ///< as large as that
+  static constexpr std::int64_t kPieces = 1024;   ///< largest number of pieces of v
+  std::uint32_t bins[(1 << 11) + 2 * (1 << 10)];  ///< histograms of all levels
+  std::uint32_t prefix[3];       ///< by level: upper bits of the smallest magnitude that is sent
+  std::uint32_t left[3];         ///< by level: how many values with that prefix are sent
+  std::uint32_t above[kPieces];  ///< by piece: values larger than the smallest magnitude sent, and
+  std::uint32_t equal[kPieces];  ///< values equal to it
 };
 
-/// to = sum of what the messages of all ranks say, zero where none says anything, in the order of ranks. Messages lie
-/// one after another.
+/// to = sum of the values in the messages of all ranks, in rank order; zero where no message has a
+/// value. Messages lie one after another.
 struct DecompressTop {
   std::int64_t count = 0;
   std::int64_t entries = 0;

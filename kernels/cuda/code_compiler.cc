@@ -7,7 +7,7 @@
 namespace headway::kernels::cuda {
 namespace {
 
-/// Images by what they were compiled for and of: a process that opens its GPU again compiles nothing again.
+/// Compiled images by target and code: a process that opens its GPU again does not compile again.
 std::mutex g_mutex;
 std::map<std::string, std::string> g_images;
 

@@ -10,14 +10,16 @@
 
 namespace headway::kernels::cuda {
 
-/// Compiles generated code for one GPU, by NVRTC, each text once per process. May be used by several threads.
+/// Compiles generated code for one GPU by NVRTC, each text once per process. Thread safe.
 class CodeCompiler {
  public:
-  /// Null, with the reason and what to do in `why`, where there is no NVRTC for this GPU and its driver.
+  /// Returns null, with the reason and a remedy in `why`, where there is no NVRTC for this GPU and
+  /// its driver.
   static std::unique_ptr<const CodeCompiler> load(const headway::cuda::Context& context,
                                                   std::string& why);
 
-  /// The image of `code`, which has that kernel. Throws Error (internal) with the compiler's log.
+  /// Returns the image of `code`, which must contain `kernel`. Throws Error (internal) with the
+  /// compiler's log.
   std::string compile(const std::string& kernel, const std::string& code) const;
 
  private:
@@ -29,7 +31,8 @@ class CodeCompiler {
   headway::cuda::Nvrtc::Target target_;
 };
 
-/// What generated code may include: files of this folder that its other kernels are built with, too.
+/// The headers that generated code may include: files of this folder, which its other kernels also
+/// use.
 std::span<const headway::cuda::CodeHeader> code_headers();
 
 }  // namespace headway::kernels::cuda

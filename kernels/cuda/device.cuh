@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every kernel file begins with: the kernel macro, number types, packs of 16 bytes, sums over warps and blocks.
+// Included by every kernel file: the kernel macro, number types, packs of 16 bytes, sums over warps
+// and blocks.
 #pragma once
 
 #ifdef __CUDACC_RTC__
@@ -13,15 +14,16 @@
 
 #include "kernels/cuda/functors.h"
 
-/// HEADWAY_KERNEL(name, threads, Parameters) { ... } defines a kernel of at most `threads` threads a block, whose
-/// one parameter is `const Parameters& a`. The name is not mangled, so that the host finds it. A test defines
-/// the macro first and runs the same text on the processor (tests/targets/fake_cuda/).
+/// HEADWAY_KERNEL(name, threads, Parameters) { ... } defines a kernel of at most `threads` threads
+/// per block, whose one parameter is `const Parameters& a`. The name is not mangled, so that the
+/// host finds it. A test defines the macro first and runs the same source on the processor
+/// (tests/targets/fake_cuda/).
 #ifndef HEADWAY_KERNEL
 #define HEADWAY_KERNEL(name, threads, Parameters) \
   extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ Parameters a)
 #endif
 
-/// The same for the three formats that arrays have: BODY<T>(a).
+/// Defines the kernel for each of the three array formats, with BODY<T>(a).
 #define HEADWAY_KERNEL_PER_FORMAT(name, threads, Parameters, BODY) \
   HEADWAY_KERNEL(name##_f32, threads, Parameters) {                \
     BODY<float>(a);                                                \
@@ -63,14 +65,15 @@ __device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float x) {
   return __float2bfloat16_rn(x);
 }
 
-/// kCount values that are loaded and stored together, 16 bytes an instruction.
+/// kCount values that are loaded and stored together, 16 bytes per instruction.
 template <class T, int kCount>
 struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
   T at[kCount];
 };
 
-/// Stores a pack in global memory at a multiple of 16. By an intrinsic, because of an assignment nvcc 13.0 makes a store per
-/// element in many kernels; its loads stay whole.
+/// Stores a pack in global memory at a multiple of 16 bytes. It uses an intrinsic, because nvcc
+/// 13.0 turns a plain assignment into one store per element in many kernels. Loads are not
+/// affected.
 template <class T, int kCount>
 __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   constexpr int kWords = sizeof(pack) / sizeof(uint4);
@@ -81,7 +84,8 @@ __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   for (int w = 0; w < kWords; ++w) __stwb(reinterpret_cast<uint4*>(to) + w, words[w]);
 }
 
-/// A pack in memory, whose address is a multiple of its size (of 16 bytes, where it is larger), as floats.
+/// Loads a pack as floats. Its address is a multiple of its size, or of 16 bytes where it is
+/// larger.
 template <class T, int kCount>
 __device__ __forceinline__ void load_pack(const T* from, float (&to)[kCount]) {
   const Pack<T, kCount> pack = *reinterpret_cast<const Pack<T, kCount>*>(from);
@@ -100,8 +104,8 @@ __device__ __forceinline__ void store_pack(T* to, const float (&from)[kCount]) {
   }
 }
 
-/// Values of a pack as floats. Where `packed` is false (an address or a row length that is no multiple), they
-/// come one by one, and those from `valid` on are 0.
+/// Loads the values of a pack as floats. Where `packed` is false (the address or the row length is
+/// not a multiple), values are loaded one by one, and those from `valid` on are 0.
 inline constexpr int kPack = 8;
 template <class T>
 __device__ __forceinline__ void load8(const T* from, bool packed, std::int64_t valid,
@@ -125,7 +129,7 @@ __device__ __forceinline__ void store8(T* to, bool packed, std::int64_t valid,
   }
 }
 
-/// Four floats in the same way.
+/// The same for four floats.
 inline constexpr int kQuad = 4;
 __device__ __forceinline__ void load4(const float* from, bool packed, std::int64_t valid,
                                       float (&to)[kQuad]) {
@@ -156,7 +160,7 @@ __device__ __forceinline__ std::int64_t global_threads() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-/// Every lane gets the sum (or the largest) of all 32.
+/// Every lane gets the sum (or the largest) over all 32 lanes.
 template <class T>
 __device__ __forceinline__ T warp_sum(T x) {
 #pragma unroll
@@ -170,14 +174,14 @@ __device__ __forceinline__ float warp_largest(float x) {
   return x;
 }
 
-/// Every thread of a group gets the sum over the group: a warp (kGroup = 32) or the whole block. For a block,
+/// Every thread gets the sum over its group: a warp (kGroup = 32) or the whole block. For a block,
 /// all its threads must call it.
 template <int kGroup, class T>
 __device__ __forceinline__ T group_sum(T x) {
   x = warp_sum(x);
   if constexpr (kGroup > kLanes) {
     __shared__ T parts[kGroup / kLanes];
-    __syncthreads();  // the parts of the sum before may still be read
+    __syncthreads();  // the parts of the previous sum may still be read
     if (threadIdx.x % kLanes == 0) parts[threadIdx.x / kLanes] = x;
     __syncthreads();
     x = 0;
@@ -201,8 +205,8 @@ __device__ __forceinline__ float group_largest(float x) {
   return x;
 }
 
-/// out[i] = f(in[i]...) for all `count` elements, packs of 16 bytes where `packed`, by `threads` threads of which this is
-/// number `thread`.
+/// out[i] = f(in[i]...) for all `count` elements, in packs of 16 bytes where `packed`. `threads`
+/// threads share the work; this one has number `thread`.
 template <class Out, class F, class... In>
 __device__ __forceinline__ void share_flat(std::int64_t thread, std::int64_t threads,
                                            std::int64_t count, bool packed, Out* out, const F& f,
@@ -226,7 +230,7 @@ __device__ __forceinline__ void share_flat(std::int64_t thread, std::int64_t thr
   for (std::int64_t i = packs * kPack + thread; i < count; i += threads)
     out[i] = from_float<Out>(f(to_float(in[i])...));
 }
-/// By all threads of the launch.
+/// The same, shared by all threads of the launch.
 template <class Out, class F, class... In>
 __device__ __forceinline__ void for_each_flat(std::int64_t count, bool packed, Out* out, const F& f,
                                               const In*... in) {

@@ -3,17 +3,17 @@
 
 #include "kernels/cuda/launch.h"
 
-// For launchers of kernels that go over arrays element by element (for_each_flat of device.cuh).
+// For launchers of kernels that process arrays element by element (for_each_flat of device.cuh).
 namespace headway::kernels::cuda {
 
 inline constexpr unsigned kFlatThreads = 256;
-inline constexpr int kFlatPack = 8;  ///< elements of a thread where they are packed
+inline constexpr int kFlatPack = 8;  ///< elements per thread where arrays are packed
 
 inline Grid flat_grid(const Limits& limits, std::int64_t count, bool packed) {
   return {blocks_for(packed ? (count + kFlatPack - 1) / kFlatPack : count, kFlatThreads, limits)};
 }
 
-/// Fails unless there are elements and every address is one of the format.
+/// Fails unless there are elements and every address is aligned for the format.
 template <class... Pointers>
 void require_flat(const char* kernel, NumberFormat format, std::int64_t count,
                   Pointers... addresses) {

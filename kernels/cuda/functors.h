@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The mathematics of one element, for kernels and for the tests that hold it against double precision.
+// The arithmetic of one element, for kernels and for the tests that compare it with double
+// precision.
 #pragma once
 
 #ifndef __CUDACC_RTC__  // which has these functions built in
@@ -15,8 +16,8 @@
 
 namespace headway::kernels::cuda {
 
-/// Product and sum that are each rounded. A compiler may else make one rounding of both, and what ranks send would not
-/// have the processor's bits.
+/// Product and sum, each rounded separately. A compiler may otherwise fuse both into one rounding;
+/// what ranks send would then differ from the processor's bits.
 HEADWAY_BOTH float times(float a, float b) {
 #ifdef __CUDA_ARCH__
   return __fmul_rn(a, b);
@@ -32,7 +33,7 @@ HEADWAY_BOTH float plus(float a, float b) {
 #endif
 }
 
-/// The bits of |x|, which have the order of magnitudes, NaN being the largest.
+/// The bits of |x|. They have the order of magnitudes, with NaN as the largest.
 HEADWAY_BOTH std::uint32_t magnitude_bits(float x) {
   union {
     float value;
@@ -56,8 +57,9 @@ HEADWAY_BOTH float relu(float x) {
 HEADWAY_BOTH float sigmoid(float x) {
   return 1.0F / (1.0F + expf(-x));
 }
-/// GELU in its tanh form, x·sigmoid(2·sqrt(2/pi)·(x + 0.044715·x³)), and its slope. Sums of products are written as one operation:
-/// left to the compiler, each kernel joins them as it likes, and its bits differ from those of generated code (seen on an H100).
+/// GELU in its tanh form, x·sigmoid(2·sqrt(2/pi)·(x + 0.044715·x³)), and its slope. Sums of
+/// products are written as explicit fused operations. If the compiler chose, each kernel would fuse
+/// them differently, and the bits would differ from those of generated code (seen on an H100).
 HEADWAY_BOTH float gelu_argument(float x) {
   return x * fmaf(x * x, 0.0713548163F, 1.5957691216F);
 }
@@ -66,7 +68,7 @@ HEADWAY_BOTH float gelu(float x) {
 }
 HEADWAY_BOTH float gelu_slope(float x) {
   const float s = sigmoid(gelu_argument(x));
-  // Far out s·(1-s) is 0 and x² may be infinite: their product would be NaN.
+  // For large |x|, s·(1-s) is 0 and x² may be infinite: their product would be NaN.
   const float bend = s * (1.0F - s);
   return bend == 0 ? s : fmaf(x * bend, fmaf(x * x, 0.2140644490F, 1.5957691216F), s);
 }
@@ -77,14 +79,15 @@ struct LstmUnit {
   float cell;
   float h;
 };
-/// From the gates' arguments and the cell of the step before.
+/// Computes the unit from the arguments of the gates and the cell of the previous step.
 HEADWAY_BOTH LstmUnit lstm_unit(float i, float f, float g, float o, float cell_before) {
   LstmUnit u{sigmoid(i), sigmoid(f), tanhf(g), sigmoid(o), 0, 0};
   u.cell = u.f * cell_before + u.i * u.g;
   u.h = u.o * tanhf(u.cell);
   return u;
 }
-/// Gradients of the gates' arguments from that of h; `dcell` comes from the step after and goes to the one before.
+/// Gradients of the gates' arguments from the gradient of h. `dcell` comes from the later step and
+/// is passed on to the earlier one.
 struct LstmGradient {
   float i, f, g, o;
 };
@@ -127,11 +130,11 @@ HEADWAY_BOTH void sgd_element(float rate, float momentum, float decay, float g, 
   p -= rate * v;
 }
 
-/// What Adam's step is made of (kernels/adam/op.h): corrections are those of the step.
+/// The rates of Adam's step (kernels/adam/op.h); the corrections are those of this step.
 struct AdamRates {
   float rate, beta1, beta2, epsilon, decay, correction1, correction2;
 };
-/// Updates the moments and gives m^ / (sqrt(v^) + epsilon).
+/// Updates the moments and returns m^ / (sqrt(v^) + epsilon).
 HEADWAY_BOTH float adam_moments(const AdamRates& by, float g, float& m, float& v) {
   m = by.beta1 * m + (1.0F - by.beta1) * g;
   v = by.beta2 * v + (1.0F - by.beta2) * g * g;
@@ -142,7 +145,8 @@ HEADWAY_BOTH void adam_element(const AdamRates& by, float g, float& p, float& m,
   p = p * (1.0F - by.rate * by.decay) - by.rate * direction;
 }
 
-/// kernels/trust_ratio/op.h, with the squared norms of the parameter and of the direction (LAMB) or gradient (LARS).
+/// Ratios of kernels/trust_ratio/op.h, from the squared norms of the parameter and of the direction
+/// (LAMB) or gradient (LARS).
 HEADWAY_BOTH float lamb_trust(double parameter_squares, double direction_squares) {
   if (!(parameter_squares > 0) || !(direction_squares > 0)) return 1;
   return static_cast<float>(sqrt(parameter_squares / direction_squares));
@@ -167,8 +171,8 @@ HEADWAY_BOTH float round_to_tf32(float x) {
   return u.value;
 }
 
-/// Dropout's decision about an element: Wellons' lowbias32 of its index and the key; the processor's kernel
-/// decides the same (kernels/loops/row_loops.cc).
+/// Dropout's decision about an element, from Wellons' lowbias32 of its index and the key. The
+/// processor's kernel decides the same way (kernels/loops/row_loops.cc).
 HEADWAY_BOTH bool keeps(std::uint64_t index, std::uint32_t key, std::uint32_t limit) {
   std::uint32_t h = (static_cast<std::uint32_t>(index) ^
                      (static_cast<std::uint32_t>(index >> 32) * 0x9E3779B9U)) ^

@@ -3,10 +3,12 @@
 
 #include "kernels/cuda/launch.h"
 
-// For launchers of kernels over images of one size: blockIdx.y counts images, blockIdx.x pieces of one.
+// For launchers of kernels over images of one size: blockIdx.y is the image, blockIdx.x a piece of
+// the image.
 namespace headway::kernels::cuda {
 
-/// Pixels of an image. Fails unless there are any and 31 bits count its values.
+/// The number of pixels of an image. Fails unless it is positive and the number of values fits in
+/// 31 bits.
 inline std::int64_t require_image(const char* kernel, int height, int width) {
   require(height > 0 && width > 0, kernel, "an image must have at least one pixel");
   const std::int64_t pixels = std::int64_t{height} * width;
@@ -14,8 +16,9 @@ inline std::int64_t require_image(const char* kernel, int height, int width) {
   return pixels;
 }
 
-/// Blocks for `work` threads an image, or as many as keep every multiprocessor full (`per_multiprocessor` blocks), which then
-/// take several pieces; at least one an image, of at most as many images as a grid may have rows.
+/// A grid with enough blocks per image for `work` threads, or fewer where these fill every
+/// multiprocessor (`per_multiprocessor` blocks); a thread then processes several pieces. There is
+/// at least one block per image; the number of images is limited to the rows that a grid may have.
 inline Grid image_grid(const Limits& limits, std::int64_t images, std::int64_t work,
                        unsigned threads, int per_multiprocessor = 16) {
   constexpr std::int64_t kMostRows = 65535;

@@ -20,7 +20,7 @@ KernelLibrary::KernelLibrary(const headway::cuda::Context& context,
   if (driver_.version < kFirstWithLargeParameters) limits_.parameter_bytes = kSmallParameters;
 }
 
-/// What fails here has failed before, and there is nobody to tell.
+/// A failure here follows an earlier one, and a destructor cannot report it.
 KernelLibrary::~KernelLibrary() {
   for (const auto& [name, module] : modules_) driver_.cuModuleUnload_(module);
 }
@@ -30,7 +30,7 @@ CUfunction KernelLibrary::function(const Launch& launch) {
     return found->second;
   CUfunction function = nullptr;
   HEADWAY_CU(driver_, cuModuleGetFunction, &function, module_of(launch), launch.kernel.c_str());
-  constexpr unsigned kUnasked = 48 << 10;  // what every kernel may have
+  constexpr unsigned kUnasked = 48 << 10;  // every kernel may have this much without a request
   if (launch.shared_bytes > kUnasked)
     HEADWAY_CU(driver_, cuFuncSetAttribute, function,
                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,

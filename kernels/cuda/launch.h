@@ -14,11 +14,12 @@
 
 namespace headway::kernels::cuda {
 
-/// What a kernel's parameters may take: 4096 bytes up to CUDA 12.0, 32764 bytes since (sm_70 and newer).
+/// Size limit of a kernel's parameters: 4096 bytes up to CUDA 12.0, 32764 bytes since (sm_70 and
+/// newer).
 inline constexpr std::size_t kSmallParameters = 4096;
 inline constexpr std::size_t kLargeParameters = 32764;
 
-/// What the size of a grid and the packing of parameters depend on.
+/// The limits that decide the size of a grid and the packing of parameters.
 struct Limits {
   int multiprocessors = 132;
   std::size_t parameter_bytes = kLargeParameters;
@@ -29,22 +30,25 @@ struct Grid {
   unsigned y = 1;
 };
 
-/// One launch of a kernel of this folder, as plain data: launchers make them without a driver, so that tests can
-/// look at them; KernelLibrary::run hands them to the driver. Pointers in the parameters are the device's.
+/// One launch of a kernel of this folder, as plain data. Launchers make it without a driver, so
+/// that tests can inspect it; KernelLibrary::run passes it to the driver. Pointers in the
+/// parameters are device addresses.
 struct Launch {
   const char* image =
       "";  ///< `adam` of kernels/adam/kernel.cu, `layer_norm_forward` of kernels/layer_norm/forward.cu
   std::string kernel;
-  /// Generated code that has the kernel, whose name no other code has; null: `image` has it.
+  /// Generated code that contains the kernel; kernel names of generated code are unique. Null:
+  /// `image` contains it.
   std::shared_ptr<const std::string> code = nullptr;
   Grid grid;
   unsigned threads = 1;               ///< of a block
   std::vector<std::byte> parameters;  ///< the bytes of the kernel's one parameter, a struct
-  /// Shared memory of a block beside what the kernel declares, the same in every launch of a kernel; at most 99 KiB,
-  /// which every GPU since sm_80 has.
+  /// Shared memory of a block in addition to what the kernel declares; the same in every launch of
+  /// a kernel. At most 99 KiB, which every GPU since sm_80 has.
   unsigned shared_bytes = 0;
 
-  /// The parameters as what they are; for tests, and to change what differs from step to step.
+  /// The parameters as their struct; for tests, and to change the fields that differ from step to
+  /// step.
   template <class Parameters>
   Parameters as() const {
     Parameters result;
@@ -68,11 +72,11 @@ Launch make_launch(const char* image, std::string kernel, Grid grid, unsigned th
   return launch;
 }
 
-/// "add" and kFloat16 give "add_f16". Fails for TF32, which no array in memory has.
+/// "add" and kFloat16 give "add_f16". Fails for TF32, because no array in memory has this format.
 std::string kernel_name(const char* base, NumberFormat format);
 
-/// Blocks for `work` pieces of which a thread takes one at a time: all of them, or as many as keep every
-/// multiprocessor full (`per_multiprocessor` blocks), which then take several.
+/// The number of blocks for `work` pieces, one piece per thread, or as many blocks as fill every
+/// multiprocessor (`per_multiprocessor` blocks); each thread then processes several pieces.
 unsigned blocks_for(std::int64_t work, unsigned threads, const Limits& limits,
                     int per_multiprocessor = 16);
 
@@ -81,7 +85,7 @@ void require(bool holds, const char* kernel, const char* what);
 /// Fails unless `address` is not null and a multiple of `bytes`.
 void require_aligned(const void* address, std::size_t bytes, const char* kernel, const char* what);
 
-/// True where all addresses are multiples of 16: a thread may load that much at once.
+/// True where all addresses are multiples of 16, so that a thread may load 16 bytes at once.
 template <class... Pointers>
 bool all_packed(Pointers... addresses) {
   return ((reinterpret_cast<std::uintptr_t>(addresses) % 16 == 0) && ...);

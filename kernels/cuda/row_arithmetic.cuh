@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the instructions of a row program (kernels/loops/row_op.h) do to an element, for the interpreter and for generated code. Sums and
-// products of their own are rounded by themselves: joined with what comes before or after into one operation, they would not have
-// the bits that the interpreter gives.
+// The operation of each row program instruction (kernels/loops/row_op.h) on an element, for the
+// interpreter and for generated code. Sums and products that are instructions are rounded
+// separately. If the compiler fused them with their neighbours, they would not have the
+// interpreter's bits.
 #pragma once
 
 #include "kernels/cuda/device.cuh"
@@ -36,7 +37,7 @@ __device__ __forceinline__ float row_rsqrt(float a, float epsilon) {
 __device__ __forceinline__ float row_rsqrt_backward(float a, float b) {
   return a * a * a * b * -0.5F;
 }
-/// Rounded to the format of arrays of T.
+/// `a` rounded to the format of arrays of T.
 template <class T>
 __device__ __forceinline__ float row_round(float a) {
   return to_float(from_float<T>(a));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What device.cuh takes from the toolkit's headers, for code that NVRTC compiles where no toolkit is: fixed-width integers and the
-// two half formats, converted by the instructions that the toolkit's functions of these names come to (sm_80 and newer).
+// Replaces the toolkit's headers for device.cuh, for code that NVRTC compiles where there is no
+// toolkit: fixed-width integers and the two half formats. Conversions use the instructions that the
+// toolkit's functions of these names compile to (sm_80 and newer).
 #pragma once
 
 namespace std {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device's side of table.h.
+// Device code of table.h.
 #pragma once
 
 #include "kernels/cuda/device.cuh"
@@ -7,7 +7,7 @@
 
 namespace headway::kernels::cuda {
 
-/// The last entry whose chunks begin at `chunk` or before.
+/// The last entry whose first chunk is at or before `chunk`.
 template <class Entry>
 __device__ __forceinline__ int entry_of_chunk(const Entry* entries, int count, std::int64_t chunk) {
   int low = 0;
@@ -22,7 +22,7 @@ __device__ __forceinline__ int entry_of_chunk(const Entry* entries, int count, s
   return low;
 }
 
-/// Calls body(entry, chunk of the launch, chunk of the entry) for the chunks of this block, one after the other.
+/// Calls body(entry, chunk of the launch, chunk of the entry) for each chunk of this block in turn.
 template <class Step, class Entry, class Body>
 __device__ __forceinline__ void for_each_entry_chunk(const Step& by, const Entry* entries,
                                                      const Body& body) {

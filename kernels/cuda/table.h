@@ -5,12 +5,14 @@
 
 #include "kernels/cuda/launch.h"
 
-// Kernels over many things at once. What a launch works on travels in its parameters, up to 32,764 bytes: one
-// launch does for the 161 parameters of ResNet-50, and no table has to be copied first. More take more launches.
+// Kernels over many entries at once. The entries of a launch travel in its parameters, up to 32,764
+// bytes: one launch is enough for the 161 parameters of ResNet-50, and no table has to be copied
+// first. More entries take more launches.
 namespace headway::kernels::cuda {
 
-/// A kernel's parameters. A Step has the std::int32_t `tensors` and `chunks` (of the launch) and `chunk_offset` (chunks of
-/// the launches before), an Entry `first_chunk` (among those of the launch) and perhaps `number` (among all): set here.
+/// A kernel's parameters. A Step has the std::int32_t fields `tensors` and `chunks` (of the launch)
+/// and `chunk_offset` (chunks of the launches before). An Entry has `first_chunk` (within the
+/// launch) and may have `number` (among all entries). fill_tables sets these fields.
 template <class StepType, class EntryType, std::size_t kBytes>
 struct Table {
   using Step = StepType;
@@ -22,7 +24,8 @@ struct Table {
 
 inline constexpr unsigned kTableThreads = 256;
 
-/// Launches of one kernel over all entries, as many as the table holds each; entries without chunks are left out.
+/// Launches of one kernel over all entries, each with as many entries as fit in the table; entries
+/// without chunks are left out.
 template <class Table, class ChunksOf>
 Launches fill_tables(const Limits& limits, const char* image, const std::string& kernel,
                      const typename Table::Step& by, std::span<const typename Table::Entry> entries,
@@ -52,7 +55,8 @@ Launches fill_tables(const Limits& limits, const char* image, const std::string&
   return launches;
 }
 
-/// Launches of `name`_small or `name`_large. The small one where all entries fit in it: fewer bytes are sent.
+/// Launches of `name`_small or `name`_large. The small one is used where all entries fit in it,
+/// because it sends fewer bytes.
 template <class Step, class Entry, class ChunksOf>
 Launches launch_tables(const Limits& limits, const char* image, const std::string& name,
                        const Step& by, std::span<const Entry> entries, const ChunksOf& chunks_of) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The device's side of tensor_table.h.
+// Device code of tensor_table.h.
 #pragma once
 
 #include "kernels/cuda/table.cuh"
 #include "kernels/cuda/tensor_table.h"
 
-/// A kernel for either size of table, and for gradients of each format: BODY<T>(by, tensors).
+/// Defines the kernel for both sizes of table; the second macro does so for gradients of each
+/// format. BODY<T>(by, tensors).
 #define HEADWAY_TABLE_KERNEL(name, BODY, T)       \
   HEADWAY_KERNEL(name##_small, 256, SmallTable) { \
     BODY<T>(a.by, a.tensors);                     \
@@ -20,7 +21,8 @@
 
 namespace headway::kernels::cuda {
 
-/// Calls body(tensor, chunk of the launch, first element, end) for the chunks of this block, one after the other.
+/// Calls body(tensor, chunk of the launch, first element, end) for each chunk of this block in
+/// turn.
 template <class Body>
 __device__ void for_each_chunk(const TableStep& by, const TableTensor* tensors, const Body& body) {
   for_each_entry_chunk(by, tensors,
@@ -30,8 +32,8 @@ __device__ void for_each_chunk(const TableStep& by, const TableTensor* tensors, 
                        });
 }
 
-/// Calls body(i, count, packed) for groups of eight elements from i on that are this thread's. `bits`: the
-/// addresses of all arrays, joined by or.
+/// Calls body(i, count, packed) for this thread's groups of eight elements, which begin at i.
+/// `bits`: the bitwise or of the addresses of all arrays.
 template <class Body>
 __device__ __forceinline__ void for_each_eight(std::int64_t first, std::int64_t end,
                                                std::uintptr_t bits, const Body& body) {
@@ -44,7 +46,7 @@ __device__ inline bool skips(const TableStep& by) {
   return by.state && by.state[1] != 0;  // OptimizerState::overflow
 }
 
-/// The parameter as the training computes with it.
+/// Writes the copy of the parameter that training computes with.
 __device__ __forceinline__ void write_copy(CopyFormat format, void* copy, std::int64_t i,
                                            std::int64_t valid, bool packed,
                                            const float (&values)[kPack]) {

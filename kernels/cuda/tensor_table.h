@@ -5,18 +5,20 @@
 
 #include "kernels/cuda/table.h"
 
-// Kernels of optimizers, over all parameters at once (table.h). Tensors are cut into chunks, which blocks share.
+// Optimizer kernels over all parameters at once (table.h). Tensors are cut into chunks, which the
+// blocks share.
 namespace headway::kernels::cuda {
 
 /// Elements of a chunk.
 inline constexpr std::int64_t kChunk = 16384;
 
-/// How a kernel writes the parameter that the training computes with, beside the one in FP32 that it updates.
+/// How a kernel writes the copy of a parameter that training computes with, in addition to the FP32
+/// parameter that it updates.
 enum class CopyFormat : std::int32_t {
   kNone,
   kFloat16,
   kBfloat16,
-  kRoundedFloat16,  ///< FP32 in memory, with the values that FP16 has
+  kRoundedFloat16,  ///< FP32 in memory, rounded to values of FP16
   kRoundedBfloat16,
 };
 
@@ -28,11 +30,11 @@ struct TableTensor {
   float* direction = nullptr;  ///< LAMB's
   void* copy = nullptr;        ///< by CopyFormat
   std::int64_t count = 0;
-  std::int32_t first_chunk = 0;  ///< among those of the launch; set by table_launches
-  std::int32_t number = 0;       ///< of the tensor among all; set by table_launches
+  std::int32_t first_chunk = 0;  ///< within the launch; set by table_launches
+  std::int32_t number = 0;       ///< of the tensor among all tensors; set by table_launches
 };
 
-/// What is the same for all tensors. Each kernel reads what it needs.
+/// Values that are the same for all tensors. Each kernel reads what it needs.
 struct TableStep {
   float rate = 0;
   float momentum = 0;  ///< SGD, LARS
@@ -41,14 +43,15 @@ struct TableStep {
   float epsilon = 0;
   float decay = 0;
   float trust = 0;        ///< LARS
-  float correction1 = 1;  ///< where there is no state
+  float correction1 = 1;  ///< used where there is no state
   float correction2 = 1;
   float gradient_scale = 1;
   CopyFormat copy_format = CopyFormat::kNone;
   std::int32_t tensors = 0;  ///< of the launch; set by table_launches, as the two below
   std::int32_t chunks = 0;
   std::int32_t chunk_offset = 0;  ///< chunks of the launches before
-  /// kernels::OptimizerState: an overflow skips the update, steps taken give Adam's corrections. May be null.
+  /// kernels::OptimizerState: an overflow skips the update; the number of steps taken gives Adam's
+  /// corrections. May be null.
   float* state = nullptr;
   double* parts = nullptr;                    ///< norms: a sum per chunk
   double* squares = nullptr;                  ///< norms: the result, per tensor
@@ -59,11 +62,12 @@ struct TableStep {
 using SmallTable = Table<TableStep, TableTensor, kSmallParameters>;
 using LargeTable = Table<TableStep, TableTensor, kLargeParameters>;
 
-/// Chunks of all tensors together: the doubles of TableStep::parts.
+/// The number of chunks of all tensors: the number of doubles in TableStep::parts.
 std::int64_t count_chunks(std::span<const TableTensor> tensors);
 
-/// Launches of `kernel`_small or `kernel`_large (as many tensors as that table holds each) over all tensors; empty
-/// ones are left out. The small one where all fit in it: fewer bytes are sent. `name`: without the suffix.
+/// Launches of `name`_small or `name`_large over all tensors, each with as many tensors as fit in
+/// the table; empty tensors are left out. The small one is used where all tensors fit in it,
+/// because it sends fewer bytes. `name`: without the suffix.
 Launches table_launches(const Limits& limits, const char* image, const std::string& name,
                         const TableStep& by, std::span<const TableTensor> tensors);
 

@@ -20,7 +20,7 @@ float dot(std::int64_t count, const float* a, const float* b) {
   return sum;
 }
 
-/// Of one head of one sequence; `scores` has room for all places.
+/// Attention of one head of one sequence; `scores` has room for all positions.
 void attend(const DecodeShape& s, std::int64_t position, const float* query, const float* keys,
             const float* values, float* scores, float* y) {
   const float scale = 1 / std::sqrt(static_cast<float>(s.depth));

@@ -28,7 +28,7 @@ void embedding_forward(EmbeddingShape s, const std::int32_t* tokens, const float
   });
 }
 
-/// Threads share the columns, so that each place of a token is added in order.
+/// Threads share the columns, so that the positions of a token are added in order.
 void embedding_backward(EmbeddingShape s, const std::int32_t* tokens, const float* dy,
                         float* dtable, float* dpositions) {
   constexpr std::int64_t kColumns = 16;

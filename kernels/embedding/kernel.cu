@@ -39,7 +39,8 @@ __device__ void atomic_body(const EmbeddingParameters& a) {
   }
 }
 
-/// The block's threads look at 1024 tokens at a time, and write down the places of the block's entry in order.
+/// The block's threads look at 1024 tokens at a time, and store the positions of the block's entry
+/// in order.
 template <class T>
 __device__ void ordered_body(const EmbeddingParameters& a) {
   constexpr int kLook = 1024;
@@ -65,7 +66,7 @@ __device__ void ordered_body(const EmbeddingParameters& a) {
   }
 }
 
-/// A thread per column of a position adds the sequences in order.
+/// One thread per column of a position adds the sequences in order.
 template <class T>
 __device__ void positions_body(const EmbeddingParameters& a) {
   const std::int64_t size = a.shape.length * a.shape.columns;

@@ -16,7 +16,7 @@ struct EmbeddingArrays {
   float* dpositions = nullptr;  ///< may be null
 };
 enum class EmbeddingVariant {
-  kAtomic,  ///< every token adds to its row of dtable: the order, and so the last bits, change from run to run
+  kAtomic,  ///< every token adds to its row of dtable; the order, and so the last bits, vary
   kOrdered,  ///< a block per row of the table looks for its tokens: the same bits always; for small tables
 };
 

@@ -18,8 +18,8 @@ struct EmbeddingShape {
 };
 void embedding_forward(EmbeddingShape shape, const std::int32_t* tokens, const float* table,
                        const float* positions, float* y);
-/// dtable[t] = sum of dy over the places of t, dpositions[p] likewise (may be null); exact order,
-/// so the result does not depend on threads.
+/// dtable[t] = sum of dy over the positions of t; dpositions[p] likewise (may be null). The order
+/// is fixed, so the result does not depend on threads.
 void embedding_backward(EmbeddingShape shape, const std::int32_t* tokens, const float* dy,
                         float* dtable, float* dpositions);
 

@@ -9,7 +9,7 @@
 namespace headway::kernels {
 namespace {
 
-/// How values lie in memory.
+/// Access to values in FP32.
 struct Floats {
   float* values;
   float get(std::int64_t i) const { return values[i]; }
@@ -35,8 +35,8 @@ void with_values(const GradientTensor& tensor, const Body& body) {
   }
 }
 
-/// Calls body(values, flat, from, to): elements [from, to) of a tensor, the first of which lies at `flat`[0] in the array
-/// of all.
+/// Calls body(values, flat, from, to) for elements [from, to) of a tensor; `flat` is the place of
+/// the tensor's first element in the flat array.
 template <class Flat, class Body>
 void for_each_value(std::span<const GradientTensor> tensors, Flat* flat, const Body& body) {
   std::vector<Flat*> places;

@@ -5,8 +5,9 @@
 
 namespace headway::kernels::cuda {
 
-/// Calls body(values, flat, count) for the chunks of this block, the values in their format. An array that does not begin
-/// at a multiple of 16 bytes goes element by element, neighbouring threads at neighbouring elements.
+/// Calls body(values, flat, count) for each chunk of this block, with the values in their format.
+/// An array that does not begin at a multiple of 16 bytes is processed element by element, with
+/// neighbouring threads at neighbouring elements.
 template <class Body>
 __device__ __forceinline__ void for_each_gradient(const GradientStep& by,
                                                   const GradientEntry* tensors, const Body& body) {
@@ -26,7 +27,7 @@ __device__ __forceinline__ void for_each_gradient(const GradientStep& by,
       });
 }
 
-/// out = f(in...) over a chunk, by the threads of the block.
+/// out = f(in...) over a chunk, shared by the threads of the block.
 template <class Out, class F, class... In>
 __device__ __forceinline__ void map_gradient(std::int64_t count, Out* out, const F& f,
                                              const In*... in) {

@@ -22,7 +22,7 @@ Launches send(const Limits& limits, const char* kernel, const GradientStep& by,
                        });
 }
 
-/// The tensors one after the other in `flat`.
+/// Entries for the tensors, one after the other in `flat`.
 std::vector<GradientEntry> entries_of(std::span<const GradientTensor> tensors, float* flat) {
   std::vector<GradientEntry> entries;
   entries.reserve(tensors.size());

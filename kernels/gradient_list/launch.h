@@ -6,10 +6,11 @@
 
 namespace headway::kernels::cuda {
 
-/// A gradient and its place in FP32, all in one launch whatever their formats: a block looks at the format of its chunk.
+/// A gradient and its place in the flat FP32 array. One launch handles all formats: a block looks
+/// up the format of its chunk.
 struct GradientEntry {
   void* values = nullptr;
-  float* flat = nullptr;  ///< its first value among all
+  float* flat = nullptr;  ///< its first value in the flat array
   std::int64_t count = 0;
   std::int32_t first_chunk = 0;
   NumberFormat format = NumberFormat::kFloat32;
@@ -26,7 +27,7 @@ struct GradientStep {
 /// Elements of a chunk; a multiple of every pack.
 inline constexpr std::int64_t kGradientChunk = 16384;
 
-/// flat = values, and values = flat · factor, for arrays that lie anywhere.
+/// flat = values, and values = flat · factor, for arrays at any address.
 Launches pack(const Limits& limits, std::span<const GradientEntry> entries);
 Launches unpack(const Limits& limits, std::span<const GradientEntry> entries, float factor);
 

@@ -9,15 +9,16 @@
 
 namespace headway::kernels {
 
-/// A gradient in a device's memory. `rows` > 1: a matrix [rows, count / rows], as PowerSGD sees it.
+/// A gradient in device memory. `rows` > 1: a matrix [rows, count / rows], as PowerSGD needs it.
 struct GradientTensor {
-  void* values = nullptr;  ///< `count` of them in `format`; null where the device does not compute
-  std::int64_t count = 0;  ///< the layout's padding included, which is zero everywhere
+  void* values = nullptr;  ///< `count` values in `format`; null where the device does not compute
+  std::int64_t count = 0;  ///< includes the layout's padding, which is always zero
   std::int64_t rows = 1;
-  NumberFormat format = NumberFormat::kFloat32;  ///< as they lie: FP32, FP16 or BF16, never TF32
+  NumberFormat format = NumberFormat::kFloat32;  ///< in memory: FP32, FP16 or BF16, never TF32
 };
 
-/// flat = all tensors, one after the other, in FP32. `tensors` must outlive the op, as in all below.
+/// flat = all tensors, one after the other, in FP32. `tensors` must outlive the op, here and in the
+/// ops below.
 struct PackGradients {
   std::span<const GradientTensor> tensors;
   float* flat = nullptr;
@@ -30,8 +31,9 @@ struct UnpackGradients {
   float factor = 1;
 };
 
-/// Adds up the gradients of micro batches in `sums` (FP32, one tensor after the other): the first starts the sums, the last
-/// leaves tensors = (sums + tensors) · factor instead of storing sums.
+/// Adds up the gradients of micro batches in `sums` (FP32, one tensor after the other). The first
+/// micro batch starts the sums. The last sets tensors = (sums + tensors) · factor instead of
+/// storing sums.
 struct AddUpGradients {
   std::span<const GradientTensor> tensors;
   float* sums = nullptr;
@@ -40,7 +42,7 @@ struct AddUpGradients {
   float factor = 1;
 };
 
-/// to = to + from, what a parameter server does with what it receives.
+/// to = to + from: how a parameter server adds a received vector.
 struct AddVector {
   std::int64_t count = 0;
   const float* from = nullptr;

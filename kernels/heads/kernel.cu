@@ -5,7 +5,8 @@
 
 namespace headway::kernels::cuda {
 
-/// Calls body(place in the joined array, part, place in that part) for every element of the joined array.
+/// Calls body(index in the joined array, part, index in that part) for every element of the joined
+/// array.
 template <class Body>
 __device__ void for_each_head_element(const HeadsParameters& a, const Body& body) {
   const std::int64_t columns = a.heads * a.depth;
@@ -34,7 +35,7 @@ __device__ void join_body(const HeadsParameters& a) {
   });
 }
 
-/// What a masked score becomes: e^x of it is 0 in every format.
+/// The value of a masked score: e^x of it is 0 in every format.
 template <class T>
 __device__ __forceinline__ T masked_score() {
   return from_float<T>(sizeof(T) == 2 ? -65504.0F : -1e30F);

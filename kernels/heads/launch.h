@@ -6,16 +6,16 @@
 
 namespace headway::kernels::cuda {
 
-// What attention without fusion does between its products (kernels/attention/op.h, kernels/sequence/op.h): rows that move,
-// and masks. Arrays of one format; nothing is rounded.
+// The ops of unfused attention between its products (kernels/attention/op.h,
+// kernels/sequence/op.h): moves of rows, and masks. All arrays have one format; nothing is rounded.
 
 struct HeadsParameters {
   std::int64_t batch, length, heads, depth, window;
-  int parts;       ///< 3: of the joint projection; 1: of the result
+  int parts;       ///< 3: the joint projection; 1: the result
   void* joined;    ///< [batch·length][parts·heads·depth]
   void* split[3];  ///< [groups·window][depth] each
 };
-/// q, k and v of each head, from rows of qkv that were rolled before.
+/// Writes q, k and v of each head, from rows of qkv that were rolled before.
 Launch split_heads(const Limits& limits, NumberFormat format, const AttentionShape& shape,
                    const void* qkv, void* q, void* k, void* v);
 Launch join_heads(const Limits& limits, NumberFormat format, const AttentionShape& shape,
@@ -32,7 +32,7 @@ struct MaskParameters {
   const void* scores;
   void* masked;
 };
-/// -1e30 (FP16: -65504) where position i does not see j.
+/// Sets -1e30 (FP16: -65504) where position i does not see j.
 Launch attention_mask(const Limits& limits, NumberFormat format, const AttentionShape& shape,
                       const void* scores, void* masked);
 /// The same where the sequence's token is padding.

@@ -10,7 +10,8 @@ namespace headway::kernels {
 void shift_image(const ImageShift& shift, const std::uint8_t* from, int height, int width,
                  float scale, float offset, float* to) {
   auto value = [=](std::uint8_t pixel) { return static_cast<float>(pixel) * scale + offset; };
-  // The columns of the result that show some of the image; those of a mirrored one show what is as far from the right edge.
+  // The columns of the result that show part of the image. In a mirrored image, columns count from
+  // the right edge.
   const int right = shift.mirrored ? -shift.right : shift.right;
   const int begin = std::clamp(-right, 0, width);
   const int end = std::clamp(width - right, begin, width);

@@ -5,7 +5,7 @@
 
 namespace headway::kernels::cuda {
 
-/// What the result has at (y, x).
+/// The value of the result at (y, x).
 __device__ __forceinline__ float shifted_pixel(const ShiftImages& op, const std::uint8_t* from,
                                                const ImageShift& shift, int y, int x) {
   const int from_y = y + shift.down;
@@ -15,7 +15,7 @@ __device__ __forceinline__ float shifted_pixel(const ShiftImages& op, const std:
   return plus(times(pixel, op.scale), op.offset);
 }
 
-/// A thread has four pixels that follow each other in memory, perhaps from one row to the next.
+/// A thread handles four consecutive pixels in memory, which may cross from one row to the next.
 HEADWAY_KERNEL(shift_images, 256, ShiftImagesParameters) {
   const ShiftImages& op = a.op;
   const int pixels = op.height * op.width;

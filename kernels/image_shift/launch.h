@@ -11,7 +11,7 @@ struct ShiftImagesParameters {
   bool packed;  ///< four pixels are written at once
 };
 
-/// An image per row of the grid, four pixels of a row of memory per thread.
+/// One row of the grid per image; each thread handles four pixels of a row.
 Launches launches(const Limits& limits, const ShiftImages& op);
 
 }  // namespace headway::kernels::cuda

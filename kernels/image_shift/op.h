@@ -7,15 +7,16 @@
 
 namespace headway::kernels {
 
-/// What becomes of one grey image: out(y, x) shows the pixel at (y + down, x' + right), where x' is x, or from the right
-/// edge when mirrored; beyond the edges is 0.
+/// The change to one grey image: out(y, x) is the pixel at (y + down, x' + right), where x' is x,
+/// or counted from the right edge when mirrored; pixels beyond the edges are 0.
 struct ImageShift {
   std::int32_t down = 0;
   std::int32_t right = 0;
   std::int32_t mirrored = 0;  ///< 0 or 1
 };
 
-/// Grey images, moved, mirrored and normalised: to = pixel · scale + offset, product and sum each rounded.
+/// Moves, mirrors and normalises grey images: to = pixel · scale + offset, with product and sum
+/// rounded separately.
 struct ShiftImages {
   std::int64_t images = 0;
   int height = 0;
@@ -27,10 +28,10 @@ struct ShiftImages {
   float* to = nullptr;                 ///< [images][height][width]
 };
 
-/// One image [height][width].
+/// Changes one image [height][width].
 void shift_image(const ImageShift& shift, const std::uint8_t* from, int height, int width,
                  float scale, float offset, float* to);
-/// All of them, each by shift_image.
+/// Changes all images, each by shift_image.
 void run(const ShiftImages& op);
 
 constexpr Work work_of(const ShiftImages& op) {

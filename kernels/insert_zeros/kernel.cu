@@ -5,7 +5,8 @@
 
 namespace headway::kernels::cuda {
 
-/// A thread writes one number, or eight of one place: writes are in order, reads are every stride-th.
+/// A thread writes one number, or eight of one position: writes are consecutive, reads are every
+/// stride-th.
 template <class T, int kStep>
 __device__ void spread_numbers(const InsertZerosParameters& a) {
   const InsertZeros& s = a.shape;

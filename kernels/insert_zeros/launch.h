@@ -10,7 +10,7 @@ struct InsertZerosParameters {
   InsertZeros shape;
   const void* from;
   void* to;
-  bool packed;  ///< eight numbers of a place at once
+  bool packed;  ///< eight values of a position at once
 };
 
 /// See kernels/insert_zeros/op.h. Nothing is rounded.

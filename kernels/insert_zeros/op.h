@@ -5,9 +5,9 @@
 
 namespace headway::kernels {
 
-/// Maps whose elements move apart: element (h, w) of one goes to (h·stride, w·stride) of a larger map, and zeros lie between and
-/// behind. `maps` of them, or of each place `inner` numbers that stay together (images NHWC: maps = N, inner = C; NCHW: maps =
-/// N·C, inner = 1).
+/// Spreads the elements of maps: element (h, w) of a map goes to (h·stride, w·stride) of a larger
+/// map, with zeros between and behind. There are `maps` maps; each position has `inner` values that
+/// stay together (images NHWC: maps = N, inner = C; NCHW: maps = N·C, inner = 1).
 struct InsertZeros {
   std::int64_t maps = 0;
   std::int64_t height = 0;

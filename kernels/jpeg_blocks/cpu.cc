@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t kBlockGrain = kFlatGrain / 64;
 
-/// Calls piece(picture, plane's number, begin, end) for the blocks of each plane that are among [begin, end) of all.
+/// Calls piece(picture, number of the plane, begin, end) for the blocks of each plane that lie in
+/// [begin, end) of all blocks.
 template <class Piece>
 void for_each_plane(const DecodeJpegBlocks& op, std::int64_t begin, std::int64_t end,
                     const Piece& piece) {
@@ -40,7 +41,8 @@ void make_samples(const DecodeJpegBlocks& op, const JpegPlane& plane, std::int64
   }
 }
 
-/// The samples of a plane for the pixels of row y: those that lie there, or what is made of them in `memory`.
+/// The samples of a plane for the pixels of row y: stored samples, or interpolated ones in
+/// `memory`.
 const std::uint8_t* samples_of_row(const DecodeJpegBlocks& op, const JpegPicture& picture,
                                    const JpegPlane& plane, int y, std::uint8_t* memory) {
   const std::uint8_t* const samples = op.samples + plane.offset;
@@ -59,7 +61,7 @@ const std::uint8_t* samples_of_row(const DecodeJpegBlocks& op, const JpegPicture
   return memory;
 }
 
-/// The rows of pixels from `begin` to `end`. `memory` is kept from call to call.
+/// Computes the rows of pixels from `begin` to `end`. `memory` is reused from call to call.
 void make_pixels(const DecodeJpegBlocks& op, const JpegPicture& picture, int begin, int end,
                  std::vector<std::uint8_t>& memory) {
   const auto width = static_cast<std::size_t>(picture.width);
@@ -85,7 +87,7 @@ void run(const DecodeJpegBlocks& op) {
                      make_samples(op, picture.plane[plane], from, to);
                    });
   });
-  // Of the blocks of a first plane, those at the left stand for the rows of pixels beside them.
+  // A block at the left edge of the first plane stands for the rows of pixels beside it.
   parallel_for(blocks, kBlockGrain, max_threads(), [&](std::int64_t begin, std::int64_t end) {
     std::vector<std::uint8_t> memory;
     for_each_plane(op, begin, end,

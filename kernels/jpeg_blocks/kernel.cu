@@ -7,10 +7,11 @@
 
 namespace headway::kernels::cuda {
 
-constexpr int kSide = 8;  // of a block, and the threads that it has
+constexpr int kSide = 8;  // of a block; also its number of threads
 constexpr int kBlocksOfWarp = kLanes / kSide;
 
-/// Value i of thread t becomes value t of thread i, among eight threads of a warp, which must all call it.
+/// Exchanges value i of thread t with value t of thread i, among eight threads of a warp, which
+/// must all call it.
 __device__ __forceinline__ void transpose(int (&values)[kSide], int thread) {
 #pragma unroll
   for (int step = 1; step < kSide; step *= 2) {
@@ -25,13 +26,15 @@ __device__ __forceinline__ void transpose(int (&values)[kSide], int thread) {
   }
 }
 
-/// A thread has row `thread` of a block, for the columns' pass its column, and in the end its row again.
+/// A thread has row `thread` of a block, its column for the column pass, and its row again at the
+/// end.
 HEADWAY_KERNEL(jpeg_samples, 256, DecodeJpegBlocks) {
   const int thread = threadIdx.x % kSide;
   const std::int64_t blocks = jpeg::blocks_of(a.pictures, a.images);
   for (std::int64_t first = global_thread() / kLanes * kBlocksOfWarp; first < blocks;
        first += global_threads() / kLanes * kBlocksOfWarp) {
-    // The last warp's threads without a block do the last one, too: all lanes have to take part.
+    // Threads of the last warp that have no block repeat the last block, because all lanes must
+    // take part.
     const std::int64_t mine = first + threadIdx.x % kLanes / kSide;
     const jpeg::Place place =
         jpeg::place_of(a.pictures, a.images, mine < blocks ? mine : blocks - 1);
@@ -61,7 +64,7 @@ HEADWAY_KERNEL(jpeg_samples, 256, DecodeJpegBlocks) {
   }
 }
 
-/// What a plane has for pixel (y, x).
+/// The sample of a plane for pixel (y, x).
 __device__ __forceinline__ int sample_at(const DecodeJpegBlocks& op, const JpegPicture& picture,
                                          const JpegPlane& plane, int y, int x) {
   const std::int64_t row = std::int64_t{plane.blocks_wide} * kSide;
@@ -81,8 +84,8 @@ __device__ __forceinline__ int sample_at(const DecodeJpegBlocks& op, const JpegP
               : jpeg::between(nearer[here], nearer[there], later);
 }
 
-/// For a block of the first plane a thread has a column of its pixels, so that the threads of blocks side by side have pixels side by
-/// side; the other planes' blocks are passed over.
+/// For a block of the first plane, each thread has one column of its pixels, so that threads of
+/// neighbouring blocks have neighbouring pixels. Blocks of other planes are skipped.
 HEADWAY_KERNEL(jpeg_pixels, 256, DecodeJpegBlocks) {
   const std::int64_t blocks = jpeg::blocks_of(a.pictures, a.images);
   for (std::int64_t number = global_thread() / kSide; number < blocks;

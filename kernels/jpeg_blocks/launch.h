@@ -6,7 +6,8 @@
 
 namespace headway::kernels::cuda {
 
-/// Samples, then pixels: both kernels go over blocks, eight threads each, whatever sizes the pictures of a batch have.
+/// Computes samples, then pixels. Both kernels iterate over blocks, with eight threads each, for
+/// pictures of any sizes in a batch.
 Launches launches(const Limits& limits, const DecodeJpegBlocks& op);
 
 }  // namespace headway::kernels::cuda

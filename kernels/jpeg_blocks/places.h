@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where samples and blocks of decoded JPEGs lie, for every device.
+// Positions of the samples and blocks of decoded JPEGs, for every device.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,19 @@
 
 namespace headway::kernels::jpeg {
 
-/// Samples of a plane along an axis of the picture.
+/// The number of samples of a plane along one axis of the picture.
 HEADWAY_JPEG int samples_along(int pixels, int per_sample) {
   return (pixels + per_sample - 1) / per_sample;
 }
-/// Planes of one or two columns that stand for two pixels each are not interpolated, along either axis.
+/// Planes with one or two columns that each cover two pixels are not interpolated, along either
+/// axis.
 HEADWAY_JPEG bool repeats(const JpegPicture& picture, const JpegPlane& plane) {
   return plane.columns_per_sample == 2 && samples_along(picture.width, 2) <= 2;
 }
 HEADWAY_JPEG int blocks_of(const JpegPlane& plane) {
   return plane.blocks_high * plane.blocks_wide;
 }
-/// Blocks of all pictures.
+/// The number of blocks of all pictures.
 HEADWAY_JPEG std::int64_t blocks_of(const JpegPicture* pictures, std::int64_t images) {
   const JpegPicture& last = pictures[images - 1];
   std::int64_t blocks = last.first_block;
@@ -28,7 +29,7 @@ HEADWAY_JPEG std::int64_t blocks_of(const JpegPicture* pictures, std::int64_t im
   return blocks;
 }
 
-/// Where block `number` of all pictures lies.
+/// The position of block `number` of all pictures.
 struct Place {
   std::int64_t image;
   int plane;

@@ -4,7 +4,7 @@
 
 namespace headway::kernels::cuda {
 
-/// x normalised and dy of eight columns; both 0 beyond the last.
+/// Loads x normalised and dy of eight columns; both are 0 beyond the last column.
 template <class T>
 __device__ __forceinline__ void load_pair(const LayerNormParameters& a, std::int64_t at,
                                           std::int64_t valid, float mean, float rstd,
@@ -29,7 +29,7 @@ __device__ __forceinline__ void store_dx(const LayerNormParameters& a, std::int6
   store8(static_cast<T*>(a.arrays.dx) + at, a.packed, valid, dx);
 }
 
-/// A block's sums over its rows: groups of threads have the same columns, and add in turn.
+/// Writes a block's sums over its rows: groups of threads have the same columns, and add in turn.
 template <int kGroup, int kPacks>
 __device__ void write_parts(const LayerNormParameters& a, float (&sums)[2][kPacks][kPack]) {
   constexpr int kGroups = 256 / kGroup;
@@ -137,7 +137,7 @@ __device__ void backward_naive(const LayerNormParameters& a) {
   }
 }
 
-/// dgamma and dbeta apart from dx.
+/// dgamma and dbeta in a separate kernel from dx.
 template <class T>
 __device__ void parameters_body(const LayerNormParameters& a) {
   const ColumnPlace place(a.tiles);

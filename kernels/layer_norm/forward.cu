@@ -4,7 +4,7 @@
 
 namespace headway::kernels::cuda {
 
-/// x, or x + added as it is stored.
+/// Loads x, or x + added as it is stored.
 template <class T>
 __device__ __forceinline__ void load_x(const LayerNormParameters& a, std::int64_t at,
                                        std::int64_t valid, float (&x)[kPack]) {
@@ -29,7 +29,7 @@ __device__ __forceinline__ void store_y(const LayerNormParameters& a, std::int64
   store8(static_cast<T*>(a.arrays.y) + at, a.packed, valid, x);
 }
 
-/// kGroup threads per row; each holds kPacks times eight columns of it.
+/// kGroup threads per row; each holds kPacks packs of eight columns.
 template <class T, int kGroup, int kPacks>
 __device__ void forward_in_registers(const LayerNormParameters& a) {
   constexpr int kGroups = 256 / kGroup;
@@ -72,7 +72,7 @@ __device__ void forward_in_registers(const LayerNormParameters& a) {
   }
 }
 
-/// A block per row, and a pass over memory per sum.
+/// A block per row; it reads memory once per sum.
 template <class T>
 __device__ void forward_naive(const LayerNormParameters& a) {
   const std::int64_t n = a.shape.columns;

@@ -10,7 +10,7 @@ constexpr unsigned kThreads = 256;
 constexpr std::int64_t kWarpColumns = 1024;
 constexpr std::int64_t kBlockColumns = 8192;
 
-/// How rows are dealt out: by how many threads each, and which kernel has room for their columns.
+/// How rows are distributed: threads per row, and the kernel that has room for their columns.
 struct Rows {
   LayerNormVariant variant;
   std::string kernel;
@@ -35,7 +35,7 @@ Rows deal(const Limits& limits, const char* base, NumberFormat format, LayerNorm
           blocks_for(shape.rows, warp ? kThreads / 32 : 1, limits, blocks_each)};
 }
 
-constexpr int kBackwardBlocks = 2;  // of a multiprocessor: each leaves a part to be added
+constexpr int kBackwardBlocks = 2;  // per multiprocessor: each adds one part to the final sum
 
 }  // namespace
 

@@ -8,7 +8,7 @@ namespace headway::kernels::cuda {
 
 /// Arrays of kernels/layer_norm/op.h in one format; gamma, beta, their gradients and the statistics are FP32.
 struct LayerNormArrays {
-  const void* x = nullptr;  ///< backward: what was normalised (the sum, where there was one)
+  const void* x = nullptr;  ///< backward: the normalised value (the sum, where there is one)
   const void* added = nullptr;
   void* sum = nullptr;
   const float* gamma = nullptr;
@@ -26,10 +26,10 @@ struct LayerNormArrays {
 };
 
 enum class LayerNormVariant {
-  kBest,   ///< kWarp up to 1024 columns, kBlock up to 8192, else kNaive
+  kBest,   ///< kWarp up to 1024 columns, kBlock up to 8192, otherwise kNaive
   kNaive,  ///< a block per row, which reads the row once per sum; any width
-  kWarp,   ///< a warp per row, which it keeps in registers: memory is read once
-  kBlock,  ///< a block per row, in registers
+  kWarp,   ///< a warp per row, kept in registers: memory is read once
+  kBlock,  ///< a block per row, kept in registers
 };
 
 struct LayerNormParameters {
@@ -37,16 +37,17 @@ struct LayerNormParameters {
   LayerNormArrays arrays;
   float epsilon;
   bool packed;
-  ColumnTiles tiles;  ///< of the sums over rows, where they have a kernel of their own
+  ColumnTiles tiles;  ///< for the sums over rows, where they have a separate kernel
 };
 
-/// Floats of `scratch` for backward, whatever the variant.
+/// Floats of `scratch` that backward needs, for any variant.
 std::int64_t layer_norm_scratch_floats(const Limits& limits, LayerNormShape shape);
 
 Launch layer_norm_forward(const Limits& limits, NumberFormat format, LayerNormShape shape,
                           float epsilon, const LayerNormArrays& arrays,
                           LayerNormVariant variant = LayerNormVariant::kBest);
-/// kWarp and kBlock read x and dy once: threads keep their columns' shares of dgamma and dbeta from row to row.
+/// kWarp and kBlock read x and dy once: threads keep their columns' partial sums of dgamma and
+/// dbeta from row to row.
 Launches layer_norm_backward(const Limits& limits, NumberFormat format, LayerNormShape shape,
                              const LayerNormArrays& arrays,
                              LayerNormVariant variant = LayerNormVariant::kBest);

@@ -9,8 +9,9 @@ namespace headway::kernels {
 
 /// Layer normalisation of each row of rows x columns:
 ///   mean = E[x], rstd = 1 / sqrt(E[(x - mean)²] + epsilon),  y = (x - mean) · rstd · gamma + beta
-/// optionally of x = a + b, which is then written, too (the residual add before it, in one pass).
-/// Two passes over a row that the first-level cache holds; sums in float, vector by vector.
+/// optionally of x = a + b, which is then also written (the residual add before it, in the same
+/// pass). Makes two passes over a row, which the first-level cache holds; sums in float, vector by
+/// vector.
 struct LayerNormShape {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -30,13 +31,13 @@ struct LayerNormForward {
 void layer_norm_forward(LayerNormShape shape, float epsilon, const LayerNormForward& arguments);
 
 struct LayerNormBackward {
-  const float* x = nullptr;  ///< what was normalised (the sum, where there was one)
+  const float* x = nullptr;  ///< the normalised value (the sum, where there is one)
   const float* dy = nullptr;
   const float* gamma = nullptr;
   const float* mean = nullptr;
   const float* rstd = nullptr;
-  const float* dsum = nullptr;  ///< may be null; else the gradient that reached the sum elsewhere
-  float* dx = nullptr;          ///< that of x (and of `added`): dsum + what dy brings
+  const float* dsum = nullptr;  ///< may be null; else the gradient of the sum from its other use
+  float* dx = nullptr;          ///< of x (and of `added`): dsum + the part from dy
   float* dgamma = nullptr;      ///< [columns]
   float* dbeta = nullptr;
 };

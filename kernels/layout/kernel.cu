@@ -20,7 +20,7 @@ template <class T>
 __device__ void tiled_body(const LayoutParameters& a) {
   constexpr int kTile = 32;
   constexpr int kDown = 256 / kTile;
-  __shared__ T tile[kTile][kTile + 1];  // one more: a column's elements lie in different banks
+  __shared__ T tile[kTile][kTile + 1];  // padded: a column's elements lie in different banks
   const std::int64_t tiles_down = (a.rows + kTile - 1) / kTile;
   const std::int64_t tiles_across = (a.columns + kTile - 1) / kTile;
   const int x = threadIdx.x % kTile;

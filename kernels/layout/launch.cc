@@ -11,7 +11,7 @@ Launch transpose(const Limits& limits, NumberFormat format, LayoutVariant varian
   require(by.images > 0 && by.rows > 0 && by.columns > 0, "layout",
           "every extent must be positive");
   require_flat("layout", format, 1, by.from, by.to);
-  // Formats of 16 bits are moved as bits.
+  // 16-bit formats are moved as bits.
   const std::string bits = format == NumberFormat::kFloat32 ? "32" : "16";
   if (variant == LayoutVariant::kNaive)
     return make_launch("layout", "layout_naive_" + bits,

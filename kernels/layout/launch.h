@@ -5,7 +5,7 @@
 
 namespace headway::kernels::cuda {
 
-/// `images` matrices of rows x columns, each to its transpose.
+/// Transposes `images` matrices of rows x columns.
 struct LayoutParameters {
   std::int64_t images;
   std::int64_t rows;
@@ -14,11 +14,11 @@ struct LayoutParameters {
   void* to;
 };
 enum class LayoutVariant {
-  kNaive,  ///< a thread writes an element; its reads lie `columns` apart
-  kTiled,  ///< tiles of 32 x 32 through shared memory: both sides in whole lines
+  kNaive,  ///< a thread writes one element; its reads are `columns` apart
+  kTiled,  ///< tiles of 32 x 32 in shared memory: both sides use whole cache lines
 };
 
-/// NCHW to NHWC and back, without change of format.
+/// NCHW to NHWC and back, without conversion.
 Launch nchw_to_nhwc(const Limits& limits, NumberFormat format, std::int64_t images,
                     std::int64_t channels, std::int64_t pixels, const void* from, void* to,
                     LayoutVariant variant = LayoutVariant::kTiled);

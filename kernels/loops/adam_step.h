@@ -8,7 +8,7 @@ namespace headway::kernels {
 ///   m = beta1·m + (1-beta1)·g';   v = beta2·v + (1-beta2)·g'²
 ///   p = p·(1 - rate·decay) - rate · (m·correction1) / (sqrt(v·correction2) + epsilon)
 ///   correction_i = 1 / (1 - beta_i^t)
-/// in float, elementwise, so any memory layout that the arrays share will do.
+/// in float, elementwise; the arrays may have any memory layout that they share.
 struct AdamStep {
   float rate = 0;
   float beta1 = 0.9F;

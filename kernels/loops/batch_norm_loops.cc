@@ -2,8 +2,8 @@
 #include "kernels/loops/lanes.h"
 #include "kernels/loops/loops.h"
 
-// Compiled once per instruction set (see lanes.h): each loop for full rows of Vector and for odd
-// rests.
+// Compiled once per instruction set (see lanes.h): each loop for full rows of Vector and for the
+// remaining lanes.
 namespace headway::kernels::HEADWAY_ISA {
 namespace {
 

@@ -3,7 +3,8 @@
 
 namespace headway::kernels {
 
-/// What a pass over an array does with each value z before it stores y, because the framework does it next:
+/// What a pass over an array does with each value z before it stores y; it fuses the operation that
+/// follows:
 enum class Epilogue {
   kNone,     ///< y = z
   kRelu,     ///< y = max(z, 0)

@@ -12,7 +12,7 @@ void relu_forward(std::int64_t count, const float* __restrict x, float* __restri
 void relu_backward(std::int64_t count, const float* __restrict y, const float* __restrict dy,
                    float* __restrict dx) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const float gradient = dy[i];  // read in any case, so that the choice needs no branch
+    const float gradient = dy[i];  // always read, so that the selection needs no branch
     dx[i] = y[i] > 0 ? gradient : 0;
   }
 }

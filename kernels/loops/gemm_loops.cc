@@ -29,7 +29,7 @@ template <int kRows, int kVectors>
   }
 }
 
-/// The last columns, fewer than a vector, one element after the other.
+/// The last columns, fewer than a vector, one element at a time.
 void rest(const SmallGemm& g, std::int64_t first_column) {
   for (std::int64_t row = 0; row < g.m; ++row) {
     for (std::int64_t column = first_column; column < g.n; ++column) {
@@ -70,7 +70,7 @@ void small_gemm(const SmallGemm& g) {
   if (column < g.n) rest(g, column);
 }
 
-/// to[column][row] = scale · from[row][column], in squares that stay in the cache.
+/// to[column][row] = scale · from[row][column], in squares that fit in the cache.
 void transpose(std::int64_t rows, std::int64_t columns, const float* from, std::int64_t from_row,
                float scale, float* to, std::int64_t to_row) {
   constexpr std::int64_t kSquare = 8;

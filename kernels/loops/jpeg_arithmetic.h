@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The second half of decoding a JPEG, value by value, for every device: all of it in integers that no intermediate result overflows.
+// The second half of decoding a JPEG, value by value, for every device. All arithmetic is in
+// integers and cannot overflow.
 #pragma once
 
 #include <cstdint>
 
-// Inlined whatever it costs, because the loops of several instruction sets share it (kernels/loops/lanes.h).
+// Always inlined, because the loops of several instruction sets share it (kernels/loops/lanes.h).
 #ifdef __CUDACC__
 #define HEADWAY_JPEG __host__ __device__ __forceinline__
 #else
@@ -24,10 +25,12 @@ HEADWAY_JPEG Int to_16_bits(Int x) {
   return cut_off(x, -32768, 32767);
 }
 
-/// sqrt(8) · 8192 times the inverse DCT of 8 values: y[n] = sum over k of c(k) · x[k] · cos((2n + 1) · k · pi / 16), where c(0) is 8192
-/// and the others 8192 · sqrt(2). The even x give n and 7 - n the same, the odd ones the opposite. The constants are what libjpeg's
-/// (factors of Loeffler, Ligtenberg and Moschytz with 13 bits after the point) multiply out to, which is why their last digits differ
-/// from row to row. The magnitudes of a row add up to at most 61214: of values of 16 bits the sum fits into 32.
+/// sqrt(8) · 8192 times the inverse DCT of 8 values: y[n] = sum over k of c(k) · x[k] · cos((2n +
+/// 1) · k · pi / 16), where c(0) is 8192 and the others are 8192 · sqrt(2). The even x contribute
+/// equally to n and 7 - n, the odd ones with opposite signs. The constants are products of
+/// libjpeg's factors (Loeffler, Ligtenberg and Moschytz, 13 fractional bits), so their last digits
+/// differ from row to row. The magnitudes of a row add up to at most 61214: for 16-bit values the
+/// sum fits into 32 bits.
 template <class Int>
 HEADWAY_JPEG void inverse_dct(const Int (&x)[8], Int (&y)[8]) {
   const Int sum = 8192 * x[0] + 8192 * x[4], difference = 8192 * x[0] - 8192 * x[4];
@@ -42,33 +45,35 @@ HEADWAY_JPEG void inverse_dct(const Int (&x)[8], Int (&y)[8]) {
     y[7 - n] = even[n] - odd[n];
   }
 }
-/// What goes from the columns, which come first, to the rows: sqrt(8) times the value, with two bits after the point.
+/// Input of the row transforms, which follow the column transforms: sqrt(8) times the value, with
+/// two fractional bits.
 template <class Int>
 HEADWAY_JPEG Int after_columns(Int y) {
   return to_16_bits<Int>((y + (1 << 10)) >> 11);
 }
-/// A sample from what the rows gave.
+/// A sample from the result of the row transform.
 template <class Int>
 HEADWAY_JPEG Int after_rows(Int y) {
   return cut_off<Int>((y + (1 << 17)) >> 18, -128, 127) + 128;
 }
 
-/// A sample between two, at 3/4 and 1/4 of the way. What is exactly between two integers goes up in one place and down in the next,
-/// so that a plane does not become lighter: hence `later`, which of the two that the nearer sample gives.
+/// A sample between two, weighted 3/4 and 1/4. Exact halves are rounded up at one pixel and down at
+/// the next, so that a plane does not become lighter. `later` says which of the nearer sample's two
+/// pixels it is.
 HEADWAY_JPEG int between(int nearer, int farther, bool later) {
   return (3 * nearer + farther + (later ? 2 : 1)) >> 2;
 }
-/// The same along both axes, of sums 3 · nearer + farther along the first.
+/// The same along both axes, from sums 3 · nearer + farther along the first axis.
 HEADWAY_JPEG int between_sums(int nearer, int farther, bool later) {
   return (3 * nearer + farther + (later ? 7 : 8)) >> 4;
 }
 
-/// The second sample, or row of samples, that a pixel lies between; `count` of them are there.
+/// The index of the second sample, or row of samples, beside a pixel; there are `count` samples.
 HEADWAY_JPEG int farther_of(int pixel, int count) {
   return cut_off(pixel / 2 + (pixel % 2 == 0 ? -1 : 1), 0, count - 1);
 }
 
-/// A pixel, of the coefficients of ITU-T T.871 with 16 bits after the point.
+/// A pixel from the coefficients of ITU-T T.871 with 16 fractional bits.
 HEADWAY_JPEG void to_rgb(int y, int cb, int cr, std::uint8_t* rgb) {
   const int blue = cb - 128, red = cr - 128, half = 1 << 15;
   rgb[0] = static_cast<std::uint8_t>(cut_off(y + ((91881 * red + half) >> 16), 0, 255));

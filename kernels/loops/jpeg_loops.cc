@@ -3,7 +3,8 @@
 #include "kernels/loops/lanes.h"
 #include "kernels/loops/loops.h"
 
-// Compiled once per instruction set (see lanes.h); integers, so that each gives the same.
+// Compiled once per instruction set (see lanes.h); integer arithmetic, so that each gives the same
+// result.
 namespace headway::kernels::HEADWAY_ISA {
 namespace {
 
@@ -12,7 +13,7 @@ using Shorts [[gnu::vector_size(16)]] = std::int16_t;
 using Steps [[gnu::vector_size(16)]] = std::uint16_t;
 using Bytes [[gnu::vector_size(8)]] = std::uint8_t;
 
-/// Rows become columns: three times, what is 4, 2, 1 apart changes places.
+/// Transposes: three rounds exchange elements that are 4, 2 and 1 apart.
 [[gnu::always_inline]] inline void transpose8(const Ints (&from)[8], Ints (&to)[8]) {
   Shorts a[8], b[8];
   for (int i = 0; i < 8; ++i) a[i] = __builtin_convertvector(from[i], Shorts);
@@ -26,7 +27,7 @@ using Bytes [[gnu::vector_size(8)]] = std::uint8_t;
   for (int i = 0; i < 8; ++i) to[i] = __builtin_convertvector(a[i], Ints);
 }
 
-/// The 8 columns of a block at once, then its 8 rows.
+/// Transforms the 8 columns of a block at once, then its 8 rows.
 [[gnu::always_inline]] inline void block_samples(const std::int16_t* coefficients,
                                                  const Ints (&steps)[8], std::uint8_t* to,
                                                  std::int64_t row) {

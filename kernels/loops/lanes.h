@@ -15,7 +15,8 @@ namespace headway::kernels::HEADWAY_ISA {
 namespace {
 
 /// Eight floats as one value: GCC's and clang's vector extension, so that sums over many rows stay
-/// in registers whatever the compiler's loop optimiser thinks. `load` and `store` take any address.
+/// in registers independently of the compiler's loop optimiser. `load` and `store` take any
+/// address.
 using Vector [[gnu::vector_size(32)]] = float;
 inline constexpr int kVectorFloats = 8;
 inline constexpr int kVectorsPerRow = kLanes / kVectorFloats;

@@ -34,18 +34,20 @@ struct SmallGemm {
   bool accumulate = false;
 };
 
-/// The samples that the pixels of a row lie between (kernels/loops/jpeg_arithmetic.h), and how they become a sample for each pixel.
+/// The samples beside the pixels of a row (kernels/loops/jpeg_arithmetic.h), and how they give a
+/// sample for each pixel.
 struct JpegSampleRows {
   std::int64_t samples = 0;
   const std::uint8_t* nearer = nullptr;
   const std::uint8_t* farther = nullptr;  ///< null: no interpolation between rows
-  bool later = false;                     ///< which of the two rows of pixels of a row of samples
+  bool later = false;                     ///< which of a sample row's two pixel rows
   int columns_per_sample = 1;
   bool repeat = false;  ///< no interpolation at all
 };
 
-// The innermost loops of all kernels, one thread's piece each: name, and parameters. Declared once,
-// here; the table below and each instruction set's functions come from this list.
+// The innermost loops of all kernels; each handles one thread's piece: name, and parameters. They
+// are declared only here; the table below and the functions of each instruction set come from this
+// list.
 #define HEADWAY_LOOPS(LOOP)                                                                      \
   /* sum += column sums of x */                                                                  \
   LOOP(panel_sums, (const float* x, const Panel& p, float* sum))                                 \
@@ -112,7 +114,7 @@ struct JpegSampleRows {
   LOOP(jpeg_colours, (std::int64_t count, const std::uint8_t* y, const std::uint8_t* cb,         \
                       const std::uint8_t* cr, std::uint8_t* rgb))
 
-// The same for loops that return a number.
+// The same for loops that return a value.
 #define HEADWAY_SUM_LOOPS(LOOP)                                                \
   LOOP(row_sum, (std::int64_t count, const float* a))                          \
   LOOP(row_largest, (std::int64_t count, const float* a))                      \
@@ -130,7 +132,7 @@ struct Loops {
 #undef HEADWAY_LOOP_POINTER
 };
 
-/// The loops for the widest instruction set that this processor has and this build holds.
+/// The loops for the widest instruction set that both this processor and this build have.
 const Loops& loops();
 
 #ifdef HEADWAY_ISA

@@ -10,7 +10,7 @@ namespace {
   return sigmoid_of(x * 2) * 2 - 1;
 }
 
-/// Calls body(i, load, store) for whole vectors and one padded rest of n elements.
+/// Calls body(i, load, store) for whole vectors and one padded remainder of n elements.
 template <class Body>
 [[gnu::always_inline]] inline void for_vectors(std::int64_t n, const Body& body) {
   std::int64_t i = 0;
@@ -25,7 +25,8 @@ template <class Body>
 
 }  // namespace
 
-/// gates [i, f, g, o][n]: sums in, activations out; before may be null: 0.
+/// gates [i, f, g, o][n]: sums on entry, activations on return. `before` may be null, which means
+/// 0.
 void lstm_cell(std::int64_t n, float* gates, const float* before, float* cell, float* h) {
   for_vectors(n, [=](std::int64_t at, const auto& get, const auto& put) {
     const Vector i = sigmoid_of(get(gates + at));
@@ -42,7 +43,7 @@ void lstm_cell(std::int64_t n, float* gates, const float* before, float* cell, f
   });
 }
 
-/// dgates from dh + dh_later and dcell, which becomes that of the step before.
+/// Computes dgates from dh + dh_later and dcell; dcell becomes that of the step before.
 void lstm_cell_backward(std::int64_t n, const float* gates, const float* before, const float* cell,
                         const float* dh, const float* dh_later, float* dcell, float* dgates) {
   for_vectors(n, [=](std::int64_t at, const auto& get, const auto& put) {

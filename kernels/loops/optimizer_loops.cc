@@ -5,7 +5,7 @@
 // Compiled once per instruction set (see lanes.h); the compiler vectorises these by itself.
 namespace headway::kernels::HEADWAY_ISA {
 
-/// m and v of Adam, and its direction (Adam: with decay applied to the parameter by adam_apply).
+/// Updates Adam's m and v, and applies its step to p (with decay).
 void adam_update(std::int64_t count, float* __restrict p, float* __restrict m, float* __restrict v,
                  const float* __restrict g, const AdamStep& step) {
   const AdamStep by = step;  // so that no store can change it

@@ -6,12 +6,10 @@
 
 namespace headway::kernels {
 
-/// A channels-last array is `rows` x `channels`; per-channel loops want a fixed number of lanes
-/// that stay in registers over many rows. A panel is a piece of such an array of `rows` rows of
-/// `width`
-/// <= kLanes contiguous floats, `stride` floats apart, whose lane i belongs to channel
-/// (channel + i) % channels. Where the channels divide kLanes, several rows make one full-width
-/// row.
+/// A channels-last array is `rows` x `channels`; per-channel loops need a fixed number of lanes
+/// that stay in registers over many rows. A panel is a piece of such an array: `rows` rows of
+/// `width` <= kLanes contiguous floats, `stride` floats apart. Lane i belongs to channel (channel +
+/// i) % channels. Where `channels` divides kLanes, several rows form one full-width row.
 inline constexpr int kLanes = 32;
 
 struct Panel {

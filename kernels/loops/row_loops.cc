@@ -19,7 +19,7 @@ void row_unary(RowOp op, std::int64_t count, const float* a, float constant, flo
       for (std::int64_t i = 0; i < count; ++i) out[i] = 1.0F / __builtin_sqrtf(a[i] + constant);
       return;
     default:
-      __builtin_trap();  // the others have loops of their own
+      __builtin_trap();  // other instructions have their own loops
   }
 }
 
@@ -69,8 +69,8 @@ float row_sum(std::int64_t count, const float* a) {
   return sum_of(total + load_part(a + i, count - i));
 }
 
-/// An integer hash (Wellons' lowbias32) of the element's index and the key; all 32-bit, so that it
-/// vectorises. Streams of more than 2^32 elements repeat with another key.
+/// Uses an integer hash (Wellons' lowbias32) of the element's index and the key; all 32-bit, so
+/// that it vectorises. In streams of more than 2^32 elements, the pattern repeats with another key.
 void dropout(std::int64_t count, const float* a, std::uint32_t key, std::uint64_t first, float rate,
              float* out) {
   const float scale = 1.0F / (1.0F - rate);
@@ -106,7 +106,8 @@ void round_to(NumberFormat format, std::int64_t count, const float* from, float*
     float rounded;
     __builtin_memcpy(&size, &size_bits, sizeof size);
     __builtin_memcpy(&rounded, &rounded_bits, sizeof rounded);
-    // Below 2^-14 FP16's unit is 2^-24, that of floats about 0.75; above 65504 there is nothing.
+    // Below 2^-14 the spacing of FP16 is 2^-24, that of floats near 0.75; values above 65504
+    // overflow.
     const float denormal = (size + 0.75F) - 0.75F;
     rounded = narrow && size < 6.103515625e-5F ? denormal : rounded;
     rounded = narrow && rounded > 65504.0F ? __builtin_inff() : rounded;

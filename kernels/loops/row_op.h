@@ -6,13 +6,13 @@
 namespace headway::kernels {
 
 /// Elementwise arithmetic over an array of rows x columns, as a list of instructions that runs once
-/// per row (or piece of a row), so that what one instruction hands to the next stays in the
-/// first-level cache. One instruction alone is an ordinary elementwise kernel; many are what a
-/// graph compiler makes of a chain of them.
+/// per row (or piece of a row), so that intermediate values stay in the first-level cache. A single
+/// instruction is an ordinary elementwise kernel; a graph compiler turns a chain of ops into
+/// several.
 ///
 /// A value is full (one float per element), per row (one per row) or per column (one per column).
-/// Operands of different kinds are spread; the result of an instruction is full when any operand is
-/// full, and per row for reductions and for arithmetic on per-row values alone.
+/// Operands of different kinds are broadcast. The result of an instruction is full when any operand
+/// is full, and per row for reductions and for arithmetic on per-row values alone.
 enum class RowOp : std::uint8_t {
   kAdd,           ///< a + b
   kSubtract,      ///< a - b

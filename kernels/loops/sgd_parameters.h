@@ -5,7 +5,7 @@ namespace headway::kernels {
 
 /// Stochastic gradient descent with momentum and L2 decay, as frameworks define it:
 ///   d = g + decay · p;   v = momentum · v + d;   p = p - rate · v
-/// in float, elementwise, so any memory layout that p, g and v share will do.
+/// in float, elementwise; p, g and v may have any memory layout that they share.
 struct SgdParameters {
   float rate = 0;
   float momentum = 0;

@@ -3,14 +3,14 @@
 
 #include "kernels/loops/lanes.h"
 
-// As lanes.h: only for the files that are compiled once per instruction set.
+// Like lanes.h: only for the files that are compiled once per instruction set.
 namespace headway::kernels::HEADWAY_ISA {
 namespace {
 
 using IntVector [[gnu::vector_size(32)]] = int;
 
-/// e^x to 2 units in the last place; 0 below -87.3 would be a denormal, so the smallest is 1.2e-38.
-/// 2^n comes from the bits of n + 1.5·2^23, whose low bits are n.
+/// e^x to 2 units in the last place. Below -87.3 the result would be a denormal, so the smallest
+/// result is 1.2e-38. 2^n comes from the bits of n + 1.5·2^23, whose low bits are n.
 [[gnu::always_inline]] inline Vector exp_of(Vector x) {
   constexpr float kMagic = 12582912.0F;
   const Vector low = Vector{} - 87.33F;
@@ -56,7 +56,7 @@ using IntVector [[gnu::vector_size(32)]] = int;
   return largest;
 }
 
-/// The last `count` < kVectorFloats floats, the rest `fill`.
+/// The last `count` < kVectorFloats floats, padded with `fill`.
 [[gnu::always_inline]] inline Vector load_part(const float* address, std::int64_t count,
                                                float fill = 0) {
   Vector value = Vector{} + fill;
@@ -67,7 +67,7 @@ using IntVector [[gnu::vector_size(32)]] = int;
   for (std::int64_t i = 0; i < count; ++i) address[i] = value[i];
 }
 
-/// out[i] = f(a[i]) and out[i] = f(a[i], b[i]) by whole vectors and one padded rest.
+/// out[i] = f(a[i]) and out[i] = f(a[i], b[i]), by whole vectors and one padded remainder.
 template <class F>
 [[gnu::always_inline]] inline void map(std::int64_t count, const float* a, float* out, const F& f) {
   std::int64_t i = 0;

@@ -26,7 +26,7 @@ void unscale(std::span<const GradientTensor> tensors, OptimizerState& state) {
   for_each_piece(tensors, [&](const GradientTensor& t, std::int64_t from, std::int64_t to) {
     float* g = static_cast<float*>(t.values) + from;
     loops().sgd_scale(to - from, factor, g);
-    // The squares of a diverged but finite gradient overflow, too: that step is no loss.
+    // The squares of a diverged but finite gradient also overflow; skipping that step does no harm.
     if (!std::isfinite(loops().row_squares(to - from, g, 0))) overflow = true;
   });
   state.overflow = overflow ? 1 : 0;

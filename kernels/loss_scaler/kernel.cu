@@ -5,7 +5,7 @@
 
 namespace headway::kernels::cuda {
 
-// The floats of OptimizerState.
+// Indices of the floats in OptimizerState.
 constexpr int kExponent = 0;
 constexpr int kOverflow = 1;
 constexpr int kGood = 2;
@@ -30,7 +30,7 @@ __device__ void unscale_body(const TableStep& by, const TableTensor* tensors) {
                                     store8(values + i, packed, valid, g);
                                   });
                  });
-  // All who write write the same.
+  // All threads that write here write the same value.
   if (overflow) by.state[kOverflow] = 1;
 }
 

@@ -3,7 +3,7 @@
 
 namespace headway::kernels::cuda {
 
-static_assert(sizeof(OptimizerState) == 4 * sizeof(float));  // the kernels read its floats by place
+static_assert(sizeof(OptimizerState) == 4 * sizeof(float));  // the kernels index its floats
 
 Launches unscale(const Limits& limits, NumberFormat format, const TableStep& by,
                  std::span<const TableTensor> tensors) {

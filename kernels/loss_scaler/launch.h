@@ -6,8 +6,9 @@
 
 namespace headway::kernels::cuda {
 
-/// Gradients (in `format`) divided by the loss scale of by.state, in place; an infinite or NaN one is noted there
-/// (kernels/loss_scaler/op.h). Unlike the processor's, a finite value never counts as overflow.
+/// Divides gradients (in `format`) by the loss scale of by.state, in place, and records an infinite
+/// or NaN gradient there (kernels/loss_scaler/op.h). Unlike on the processor, a finite value never
+/// counts as overflow.
 Launches unscale(const Limits& limits, NumberFormat format, const TableStep& by,
                  std::span<const TableTensor> tensors);
 
@@ -15,7 +16,7 @@ struct EndStepParameters {
   float* state;
   bool scaled;
 };
-/// The end of a step: the next loss scale and the count of steps taken.
+/// Ends a step: sets the next loss scale and the number of steps taken.
 Launch end_step(float* state, bool scaled);
 
 }  // namespace headway::kernels::cuda

@@ -12,7 +12,7 @@
 namespace headway::kernels {
 namespace {
 
-/// gates = input + h of the step before · weights, for some of the sequences and columns.
+/// gates = input + (h of the step before) · weights, for some of the sequences and columns.
 void product(const LstmShape& s, std::int64_t step, const LstmForward& a, std::int64_t first,
              std::int64_t last, std::int64_t from, std::int64_t to) {
   const std::int64_t n = s.gate_columns();
@@ -53,7 +53,7 @@ void backward_cell(const LstmShape& s, std::int64_t step, const LstmBackward& a,
   }
 }
 
-/// What step `step` hands to the one before.
+/// The gradient that step `step` passes to the step before.
 void backward_product(const LstmShape& s, std::int64_t step, const LstmBackward& a,
                       std::int64_t first, std::int64_t last, std::int64_t from, std::int64_t to) {
   const std::int64_t n = s.gate_columns();

@@ -6,9 +6,9 @@
 namespace headway::kernels::cuda {
 
 constexpr int kLstmThreads = 512;
-constexpr int kLstmShared = 8192;  // floats; as lstm.cc has them
-constexpr int kLstmRows = 4;       // most sequences of a block
-constexpr int kLstmUnits = 4;      // most units of a thread: 2048 / 512
+constexpr int kLstmShared = 8192;  // floats; as in launch.cc
+constexpr int kLstmRows = 4;       // largest number of sequences of a block
+constexpr int kLstmUnits = 4;      // largest number of units of a thread: 2048 / 512
 
 HEADWAY_KERNEL(lstm_used, 256, LstmUsedParameters) {
   const LstmShape& s = a.shape;
@@ -19,7 +19,7 @@ HEADWAY_KERNEL(lstm_used, 256, LstmUsedParameters) {
   if (threadIdx.x == 0) *a.used = static_cast<std::int32_t>(last) + 1;
 }
 
-/// Writes one unit's gates, cell and h, and h before; gives h as it was rounded.
+/// Writes one unit's gates, cell and h, and the h before; returns h as it was rounded.
 template <class T>
 __device__ __forceinline__ float store_unit(const LstmShape& s, const LstmArrays& a,
                                             std::int64_t row, std::int64_t unit, const LstmUnit& u,
@@ -63,14 +63,14 @@ __device__ __forceinline__ void store_gradient(const LstmShape& s, const LstmArr
   to[3 * n] = from_float<T>(d.o);
 }
 
-/// What lies one step before, 0 in front of the first.
+/// The value one step before; 0 for the first step.
 template <class T>
 __device__ __forceinline__ float one_before(const LstmShape& s, const void* from, std::int64_t step,
                                             std::int64_t at) {
   return step > 0 ? to_float(static_cast<const T*>(from)[at - s.rows * s.hidden]) : 0.0F;
 }
 
-/// A thread has one unit of one sequence.
+/// A thread handles one unit of one sequence.
 template <class T>
 __device__ void cell_forward_body(const LstmParameters& p) {
   const LstmShape& s = p.shape;
@@ -120,8 +120,8 @@ __device__ void cell_backward_body(const LstmParameters& p) {
   }
 }
 
-/// A block has some sequences; a thread some units of all of them. h of the step before lies in shared memory, twice:
-/// one half is read while the other is written.
+/// A block handles some sequences; a thread handles some units of all of them. h of the step before
+/// is in shared memory, in two halves: one is read while the other is written.
 template <class T>
 __device__ void layer_forward_body(const LstmParameters& p) {
   __shared__ float shared[kLstmShared];
@@ -163,7 +163,7 @@ __device__ void layer_forward_body(const LstmParameters& p) {
 #pragma unroll
         for (int g = 0; g < 4; ++g)
           z[r][g] += to_float(static_cast<const T*>(a.input)[(row * 4 + g) * n + unit]);
-        // The cell of the step before is what this thread wrote.
+        // This thread wrote the cell of the step before.
         const float cell_before = one_before<T>(s, a.cell, step, row * n + unit);
         h_next[r * n + unit] = store_unit<T>(
             s, a, row, unit, lstm_unit(z[r][0], z[r][1], z[r][2], z[r][3], cell_before),
@@ -174,8 +174,8 @@ __device__ void layer_forward_body(const LstmParameters& p) {
   }
 }
 
-/// The same backwards: the gradients of the later step's gates lie in shared memory, that of the cell stays with its
-/// thread.
+/// The backward pass in the same way: the gradients of the later step's gates are in shared memory;
+/// the gradient of the cell stays in its thread.
 template <class T>
 __device__ void layer_backward_body(const LstmParameters& p) {
   __shared__ float shared[kLstmShared];
@@ -203,7 +203,7 @@ __device__ void layer_backward_body(const LstmParameters& p) {
         }
       }
     }
-    __syncthreads();  // all have read the later step's
+    __syncthreads();  // all threads have read the later step's values
 #pragma unroll
     for (int u = 0; u < kLstmUnits; ++u) {
       const std::int64_t unit = threadIdx.x + static_cast<std::int64_t>(u) * kLstmThreads;

@@ -6,7 +6,7 @@
 namespace headway::kernels::cuda {
 namespace {
 
-/// Floats of a block's shared memory, and threads of a block (lstm.cu).
+/// Floats of a block's shared memory, and threads of a block (kernel.cu).
 constexpr std::int64_t kSharedFloats = 8192;
 constexpr unsigned kLayerThreads = 512;
 constexpr std::int64_t kMostRowsPerBlock = 4;
@@ -34,12 +34,12 @@ Launch cell(const Limits& limits, const char* kernel, NumberFormat format, const
                      LstmParameters{shape, arrays, step, 0});
 }
 
-/// `floats`: of shared memory for one sequence.
+/// `floats`: shared memory that one sequence needs, in floats.
 Launch layer(const Limits& limits, const char* kernel, NumberFormat format, const LstmShape& shape,
              std::int64_t floats, const LstmArrays& arrays) {
   require(shape.hidden <= kMostLstmHidden, kernel, "the layer is wider than 2048");
   require_flat(kernel, format, 1, arrays.weights);
-  // Few sequences: a block each. Many: several share what a block reads of the weights.
+  // With few sequences, each has a block. With many, several share the weights that a block reads.
   const std::int64_t wanted = (shape.rows + limits.multiprocessors - 1) / limits.multiprocessors;
   const std::int64_t rows = std::clamp<std::int64_t>(
       wanted, 1, std::min(kMostRowsPerBlock, std::max<std::int64_t>(1, kSharedFloats / floats)));

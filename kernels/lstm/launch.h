@@ -6,14 +6,15 @@
 
 namespace headway::kernels::cuda {
 
-/// A recurrent layer (kernels/lstm/op.h) on arrays of one format; arithmetic and what is carried from step to step
-/// backwards is FP32. How many steps the batch uses is known on the device only: `used` is written there first.
+/// A recurrent layer (kernels/lstm/op.h) on arrays of one format; arithmetic, and values carried
+/// from step to step in the backward pass, are FP32. The number of steps that the batch uses is
+/// known only on the device: lstm_used must write `used` first.
 struct LstmArrays {
   const std::int32_t* used = nullptr;  ///< one number, by lstm_used
   const void* input = nullptr;         ///< forward: [steps·rows][4·hidden]
   const void* weights =
       nullptr;  ///< whole layer only; forward: [hidden][4·hidden], else [4·hidden][hidden]
-  const float* product = nullptr;  ///< step by step: [rows][4·hidden], h before by the weights
+  const float* product = nullptr;  ///< step by step: [rows][4·hidden], h before times the weights
   void* gates = nullptr;
   void* cell = nullptr;
   void* h = nullptr;
@@ -22,7 +23,7 @@ struct LstmArrays {
   void* dgates = nullptr;
   float* dh_later =
       nullptr;  ///< step by step: [rows][hidden], dgates of the later step by the weights
-  float* dcell = nullptr;  ///< step by step: [rows][hidden], from step to step
+  float* dcell = nullptr;  ///< step by step: [rows][hidden], passed from step to step
 };
 struct LstmParameters {
   LstmShape shape;
@@ -36,22 +37,25 @@ struct LstmUsedParameters {
   std::int32_t* used;
 };
 
-/// Steps that some sequence uses: one more than the last with a token >= 0.
+/// Writes the number of steps that some sequence uses: one more than the last step with a token >=
+/// 0.
 Launch lstm_used(const LstmShape& shape, const std::int32_t* tokens, std::int32_t* used);
 
-/// What follows the product of one step: gates, cell, h and h before; zeros from `used` on. Forward in the order of
-/// steps. Step 0 has no product.
+/// The part of one step after the product: gates, cell, h and h before; zeros from `used` on. Call
+/// it for steps in ascending order. Step 0 has no product.
 Launch lstm_cell_forward(const Limits& limits, NumberFormat format, const LstmShape& shape,
                          std::int64_t step, const LstmArrays& arrays);
-/// The gradient of one step's gates, last step first; `dh_later` is not read in the last step that is used.
+/// The gradient of one step's gates. Call it for the last step first; `dh_later` is not read in the
+/// last step that is used.
 Launch lstm_cell_backward(const Limits& limits, NumberFormat format, const LstmShape& shape,
                           std::int64_t step, const LstmArrays& arrays);
 
-/// Widest layer that the kernels of whole layers take.
+/// The widest layer that the whole-layer kernels accept.
 inline constexpr std::int64_t kMostLstmHidden = 2048;
-/// The whole layer in one kernel. A block keeps some sequences over all steps and meets no other; it reads the weights
-/// once a step, from the second-level cache. Made for many launches' sake: small layers, where a step's product and
-/// cell take less time than their launches.
+/// The whole layer in one kernel. A block processes some sequences over all steps and does not
+/// synchronise with other blocks. It reads the weights once per step, from the second-level cache.
+/// It saves launches for small layers, where a step's product and cell take less time than their
+/// launches.
 Launch lstm_forward(const Limits& limits, NumberFormat format, const LstmShape& shape,
                     const LstmArrays& arrays);
 Launch lstm_backward(const Limits& limits, NumberFormat format, const LstmShape& shape,

@@ -17,7 +17,7 @@ __device__ __forceinline__ void load_places(const std::uint8_t* from, bool packe
   }
 }
 
-/// A thread makes eight channels of one pixel of the result.
+/// A thread computes eight channels of one pixel of the result.
 template <class T>
 __device__ void forward_body(const MaxPoolParameters& a) {
   const MaxPoolShape& s = a.shape;
@@ -63,7 +63,7 @@ __device__ void forward_body(const MaxPoolParameters& a) {
   }
 }
 
-/// A thread makes eight channels of one pixel of dx.
+/// A thread computes eight channels of one pixel of dx.
 template <class T>
 __device__ void backward_body(const MaxPoolParameters& a) {
   const MaxPoolShape& s = a.shape;
@@ -79,7 +79,7 @@ __device__ void backward_body(const MaxPoolParameters& a) {
     const std::int64_t image = pixel / (s.width * s.height);
     const std::int64_t valid = s.channels - c;
     float sum[kPack] = {};
-    // Windows p·stride ... p·stride + kernel - 1 that contain y.
+    // Windows p, which cover p·stride ... p·stride + kernel - 1, that contain y.
     const std::int64_t first_p = y < s.kernel ? 0 : (y - s.kernel) / s.stride + 1;
     const std::int64_t first_q = x < s.kernel ? 0 : (x - s.kernel) / s.stride + 1;
     for (std::int64_t p = first_p; p < height && p * s.stride <= y; ++p) {

@@ -16,8 +16,9 @@ struct MaxPoolParameters {
   bool packed;
 };
 
-/// kernels/max_pool/op.h on channels-last arrays of one format. Backward gathers: every element of dx looks at the
-/// windows that it lies in, so that nothing is added twice and nothing has to be zeroed.
+/// kernels/max_pool/op.h on channels-last arrays of one format. Backward gathers: every element of
+/// dx reads the windows that contain it, so that nothing is added twice and no array has to be
+/// zeroed.
 Launch max_pool_forward(const Limits& limits, NumberFormat format, const MaxPoolShape& shape,
                         const void* x, void* y, std::uint8_t* place);
 Launch max_pool_backward(const Limits& limits, NumberFormat format, const MaxPoolShape& shape,

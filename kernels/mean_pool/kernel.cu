@@ -6,8 +6,8 @@
 
 namespace headway::kernels::cuda {
 
-/// A thread sums eight channels over every so manieth position; then the block's threads of the same channels are
-/// joined, half by half.
+/// A thread sums eight channels over every `down`-th position. Then the sums of the block's threads
+/// with the same channels are joined, halving their number each time.
 template <class T>
 __device__ void mean_pool_forward_body(const MeanPoolParameters& a) {
   __shared__ float shared[kPack][kColumnThreads];
@@ -29,7 +29,7 @@ __device__ void mean_pool_forward_body(const MeanPoolParameters& a) {
         for (int k = 0; k < kPack; ++k) sum[k] += x[k];
       }
     }
-    __syncthreads();  // the job before may still be read
+    __syncthreads();  // the previous values may still be read
 #pragma unroll
     for (int k = 0; k < kPack; ++k) shared[k][threadIdx.x] = sum[k];
     for (int half = down / 2; half > 0; half /= 2) {

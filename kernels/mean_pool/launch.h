@@ -15,8 +15,9 @@ struct MeanPoolParameters {
   bool packed;
 };
 
-/// y[n,c] = mean over positions p of x[n,p,c], on channels-last arrays of one format; sums in float. A block has an
-/// image and some columns, so that no second stage is needed and the sum's order is the same in every run.
+/// y[n,c] = mean over positions p of x[n,p,c], on channels-last arrays of one format; sums in
+/// float. A block handles one image and some columns, so that no second stage is needed and the
+/// order of the sum is the same in every run.
 Launch mean_pool_forward(const Limits& limits, NumberFormat format, std::int64_t images,
                          std::int64_t positions, std::int64_t channels, const void* x, void* y);
 /// dx[n,p,c] = dy[n,c] / positions.

@@ -16,7 +16,7 @@ double smooth_l1(double difference) {
   return size < 1 ? size * size / 2 : size - 0.5;
 }
 
-/// One image: `rows` are its anchors.
+/// Picks in one image: the rows are its anchors.
 void pick_in_image(std::int64_t anchors, const float* losses, std::uint8_t* picked,
                    std::vector<std::int64_t>& negatives) {
   negatives.clear();
@@ -49,7 +49,7 @@ void background_losses(const MultiboxShape& s, const float* log_probabilities,
                        const std::int32_t* labels, float* losses) {
   parallel_for(s.rows(), kFlatGrain, max_threads(), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
-      // A logarithm of exactly 1 may come out a little above 0.
+      // The logarithm of a probability of 1 may be slightly above 0.
       const float loss = std::max(0.0F, -log_probabilities[row * s.classes]);
       losses[row] = labels[row] == 0 ? loss : labels[row] > 0 ? kPositiveRow : kUncountedRow;
     }

@@ -5,7 +5,7 @@
 
 namespace headway::kernels::cuda {
 
-constexpr int kSumsPerBlock = 3;  // as multibox.cc has it
+constexpr int kSumsPerBlock = 3;  // as in launch.cc
 constexpr int kBins = 256;
 
 __device__ __forceinline__ std::int64_t rows_of(const MultiboxShape& s) {
@@ -16,7 +16,7 @@ template <class T>
 __device__ void background_losses_body(const MultiboxParameters& p) {
   const MultiboxArrays& a = p.arrays;
   for (std::int64_t row = global_thread(); row < rows_of(p.shape); row += global_threads()) {
-    // A logarithm of exactly 1 may come out a little above 0.
+    // The logarithm of a probability of 1 may be slightly above 0.
     const float loss =
         fmaxf(0.0F, -to_float(static_cast<const T*>(a.log_probabilities)[row * p.shape.classes]));
     const std::int32_t label = a.labels[row];
@@ -25,17 +25,17 @@ __device__ void background_losses_body(const MultiboxParameters& p) {
 }
 HEADWAY_KERNEL_PER_FORMAT(background_losses, 256, MultiboxParameters, background_losses_body)
 
-/// Losses of negatives are not negative, so that their bits have their order.
+/// Losses of negatives are not negative numbers, so their bits have the same order.
 __device__ __forceinline__ std::uint32_t bits_of_loss(float loss) {
   union {
     float value;
     std::uint32_t bits;
-  } u{loss + 0.0F};  // -0 has no place
+  } u{loss + 0.0F};  // turns -0 into 0
   return u.bits;
 }
 
-/// The value of the `wanted` largest negative loss (1: the largest), and how many above it there are. All threads of the
-/// block; 1 <= wanted <= negatives.
+/// The bits of the `wanted`-th largest negative loss (1: the largest), and the number of losses
+/// above it. All threads of the block must call it; 1 <= wanted <= negatives.
 __device__ inline std::uint32_t nth_largest(const float* losses, std::int64_t count,
                                             std::int64_t wanted, std::int64_t* above) {
   __shared__ unsigned bins[kBins];
@@ -68,7 +68,7 @@ __device__ inline std::uint32_t nth_largest(const float* losses, std::int64_t co
   return result;
 }
 
-/// Sums of one number per thread over the threads before this one, and over all.
+/// Sums of one number per thread: over the threads before this one, and over all.
 struct Places {
   int before;
   int all;
@@ -78,7 +78,7 @@ __device__ inline Places count_before(bool mine) {
   const unsigned votes = __ballot_sync(kFullWarp, mine);
   const int lane = threadIdx.x % kLanes;
   const int warp = threadIdx.x / kLanes;
-  __syncthreads();  // the counts before may still be read
+  __syncthreads();  // the previous counts may still be read
   if (lane == 0) warps[warp] = __popc(votes);
   __syncthreads();
   Places places{__popc(votes & ((1U << lane) - 1U)), 0};
@@ -106,7 +106,7 @@ HEADWAY_KERNEL(pick_hard_negatives, 256, MultiboxParameters) {
     const std::int64_t wanted = most < negatives ? most : negatives;
     std::int64_t above = 0;
     const std::uint32_t last = wanted > 0 ? nth_largest(losses, n, wanted, &above) : 0xFFFFFFFFU;
-    // Of those as large as the last one the first are taken.
+    // Of losses equal to the last one, the first rows are taken.
     std::int64_t equals = 0;
     for (std::int64_t begin = 0; begin < n; begin += blockDim.x) {
       const std::int64_t i = begin + threadIdx.x;
@@ -122,7 +122,7 @@ HEADWAY_KERNEL(pick_hard_negatives, 256, MultiboxParameters) {
   }
 }
 
-/// The rows of a block: a piece without gaps.
+/// The rows of a block: a contiguous piece.
 struct Piece {
   std::int64_t begin;
   std::int64_t end;
@@ -159,7 +159,7 @@ HEADWAY_KERNEL(compact_write, 256, MultiboxParameters) {
     const Places places = count_before(mine);
     if (mine) a.arrays.places[at + places.before] = static_cast<std::int32_t>(i);
     at += places.all;
-    // What is picked lies in front of `total`, so that nobody else writes here.
+    // The picked rows' places are below `total`, so no other thread writes here.
     if (i < piece.end && i >= total) a.arrays.places[i] = -1;
   }
 }
@@ -169,7 +169,8 @@ __device__ __forceinline__ double smooth_l1(double difference) {
   return size < 1 ? size * size / 2 : size - 0.5;
 }
 
-/// A thread has a listed row: its loss, and whether the first of its largest logarithms is the label's.
+/// A thread computes a listed row: its loss, and whether the first of its largest logarithms is the
+/// label's.
 template <class T>
 __device__ void multibox_sums_body(const MultiboxParameters& p) {
   const MultiboxArrays& a = p.arrays;
@@ -204,7 +205,7 @@ __device__ void multibox_sums_body(const MultiboxParameters& p) {
 }
 HEADWAY_KERNEL_PER_FORMAT(multibox_sums, 256, MultiboxParameters, multibox_sums_body)
 
-/// Launched with the grid of the sums, whose parts the first thread of the first block adds.
+/// Launched with the grid of the sums; the first thread of the first block adds all parts.
 HEADWAY_KERNEL(multibox_figures, 256, MultiboxParameters) {
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
   double sums[kSumsPerBlock] = {};
@@ -217,7 +218,7 @@ HEADWAY_KERNEL(multibox_figures, 256, MultiboxParameters) {
   *a.arrays.figures = figures;
 }
 
-/// Zeros everywhere, and how many listed rows are positive.
+/// Writes zeros everywhere, and counts the listed rows that are positive.
 template <class T>
 __device__ void multibox_clear_body(const MultiboxParameters& p) {
   const MultiboxArrays& a = p.arrays;

@@ -6,7 +6,7 @@
 namespace headway::kernels::cuda {
 namespace {
 
-/// Sums per block: loss, positive rows, rows that are right; or the count of what is picked.
+/// Sums per block: loss, positive rows, correct rows; or the number of picked rows.
 constexpr std::int64_t kSums = 3;
 
 /// Few blocks, because the second stage adds their parts one after the other.
@@ -70,7 +70,7 @@ Launches multibox_loss_forward(const Limits& limits, NumberFormat format,
     require_aligned(each, 4, kKernel, "an array");
   require_aligned(a.parts, 8, kKernel, "the scratch memory");
   const unsigned blocks = blocks_of(limits, shape);
-  // The second stage learns from its own grid how many parts there are.
+  // The second stage takes the number of parts from its own grid.
   return {launch(kernel_name("multibox_sums", format), blocks, shape, a),
           launch("multibox_figures", blocks, shape, a)};
 }

@@ -12,7 +12,7 @@ namespace headway::kernels {
 ///   loss = (sum over picked anchors of -log p[label] + sum over positive ones of L(offsets - targets)) / P
 /// where P is the number of positive anchors in the batch, L(d) the sum over the four offsets of
 /// d²/2 where |d| < 1 and |d| - 1/2 elsewhere (smooth L1), and picked are the positive anchors and, image by
-/// image, three times as many negative ones, those that look least like background.
+/// image, three times as many negative ones, those with the lowest background probability.
 /// Rows are anchors, image by image. labels: the class, 0 background, negative: does not count.
 struct MultiboxShape {
   std::int64_t images = 0;
@@ -23,28 +23,28 @@ struct MultiboxShape {
 
 /// How many negative anchors are picked for each positive one.
 inline constexpr std::int64_t kNegativesPerPositive = 3;
-/// What background_losses says of rows that are not negative.
+/// The value of background_losses in rows that are not negative.
 inline constexpr float kPositiveRow = -1;
 inline constexpr float kUncountedRow = -2;
 
-/// losses [rows]: -log p[0] of negative rows, from their logarithms [rows][classes].
+/// losses [rows]: -log p[0] of negative rows, from the log probabilities [rows][classes].
 void background_losses(const MultiboxShape& shape, const float* log_probabilities,
                        const std::int32_t* labels, float* losses);
 
-/// picked [rows]: 1 for positive rows and for those negative ones with the largest losses, the first of
-/// equals; fewer where there are not so many.
+/// picked [rows]: 1 for positive rows and for the negative rows with the largest losses, the first
+/// of equal ones; fewer negatives where there are not enough.
 void pick_hard_negatives(const MultiboxShape& shape, const float* losses, std::uint8_t* picked);
 
-/// rows [count]: the places of what is picked, in order, then -1.
+/// rows [count]: the indices of the picked rows, in order, then -1.
 void compact(std::int64_t count, const std::uint8_t* picked, std::int32_t* rows);
 
-/// The loss over `rows` as compact() lists them. Of the figures `correct` and `counted` are those of the
+/// The loss over `rows`, the list of compact(). The figures `correct` and `counted` refer to the
 /// positive anchors. Sums in double.
 void multibox_loss_forward(const MultiboxShape& shape, const float* log_probabilities,
                            const std::int32_t* labels, const float* offsets, const float* targets,
                            const std::int32_t* rows, LossFigures* figures);
-/// Gradients, times `scale` (the loss scale of mixed precision): of the logarithms [rows][classes] and of the
-/// offsets [rows][4]; 0 in rows that are not listed.
+/// Gradients, multiplied by `scale` (the loss scale of mixed precision): of the log probabilities
+/// [rows][classes] and of the offsets [rows][4]; 0 in rows that are not listed.
 void multibox_loss_backward(const MultiboxShape& shape, const std::int32_t* labels,
                             const float* offsets, const float* targets, const std::int32_t* rows,
                             float* dlog_probabilities, float* doffsets, float scale = 1);
@@ -52,7 +52,7 @@ void multibox_loss_backward(const MultiboxShape& shape, const std::int32_t* labe
 constexpr Work background_losses_work(const MultiboxShape& s) {
   return {s.rows(), 12 * s.rows()};
 }
-/// A device finds the threshold in two passes: exponents first, then what is left.
+/// A device finds the threshold in two passes: exponents first, then the remaining bits.
 constexpr Work pick_hard_negatives_work(const MultiboxShape& s) {
   return {4 * s.rows(), 9 * s.rows()};
 }

@@ -5,7 +5,7 @@
 
 namespace headway::kernels::cuda {
 
-/// Element i of the table is at the same time one of a part; a thread moves it, or eight of them.
+/// Each element i of the table is also an element of a part; a thread moves one, or eight.
 template <class T, bool kJoin>
 __device__ void move_parts_body(const PartsParameters& a) {
   const int step = a.packed ? kPack : 1;

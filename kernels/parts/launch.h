@@ -7,16 +7,16 @@
 
 namespace headway::kernels::cuda {
 
-/// Most parts of one table.
+/// Largest number of parts of one table.
 inline constexpr int kMostParts = 16;
 
 struct Part {
   void* at = nullptr;         ///< [images][elements]
-  std::int64_t elements = 0;  ///< of an image
+  std::int64_t elements = 0;  ///< per image
 };
 struct PartsParameters {
   std::int64_t images;
-  std::int64_t row;  ///< elements of an image in the table: those of all parts
+  std::int64_t row;  ///< elements of an image in the table, over all parts
   int parts;
   void* part[kMostParts];
   std::int64_t begin[kMostParts + 1];  ///< in a row of the table
@@ -24,11 +24,11 @@ struct PartsParameters {
   bool packed;
 };
 
-/// Image by image the elements of all parts, one part after the other: table [images][sum of elements]. One image:
+/// Joins, image by image, the elements of all parts: table [images][sum of elements]. One image:
 /// arrays end to end. Nothing is rounded.
 Launch join_parts(const Limits& limits, NumberFormat format, std::int64_t images,
                   std::span<const Part> parts, void* table);
-/// The parts of a table, each to its own array.
+/// Copies the parts of a table to their own arrays.
 Launch split_parts(const Limits& limits, NumberFormat format, std::int64_t images,
                    std::span<const Part> parts, const void* table);
 

@@ -18,10 +18,10 @@ __device__ __forceinline__ PixelQuad load_pixels(const std::uint8_t* from) {
   return *reinterpret_cast<const PixelQuad*>(from);
 }
 
-/// The sum of 1000 · luma over an image; all threads of the block get it.
+/// The sum of 1000 · luma over an image, returned to all threads of the block.
 __device__ __forceinline__ std::int64_t luma_sum(const std::uint8_t* from, std::int64_t pixels,
                                                  bool packed) {
-  std::uint32_t sums[3] = {};  // of at most 2^31 / 3 / 512 pixels: no overflow
+  std::uint32_t sums[3] = {};  // over at most 2^31 / 3 / 512 pixels: no overflow
   if (packed) {
     for (std::int64_t i = threadIdx.x; i < pixels / kQuad; i += kColourThreads) {
       const PixelQuad quad = load_pixels(from + i * kQuadValues);
@@ -37,14 +37,14 @@ __device__ __forceinline__ std::int64_t luma_sum(const std::uint8_t* from, std::
                                    std::int64_t{114} * sums[2]);
 }
 
-/// How an image changes; `mean` is its mean luma times brightness.
+/// The colour change of an image; `mean` is its mean luma times brightness.
 struct ImageColours {
   bool changed;
   ColourChange by;
   float mean;
 };
 
-/// One pixel, in place, to what a network sees.
+/// Converts one pixel, in place, to the network's input.
 __device__ __forceinline__ void colour_pixel(const ColourPicturesParameters& a,
                                              const ImageColours& colours, float* x) {
   if (colours.changed) {
@@ -64,8 +64,8 @@ __device__ __forceinline__ void colour_pixel(const ColourPicturesParameters& a,
   for (int c = 0; c < 3; ++c) x[c] = plus(x[c] / 255.0F, -a.mean[c]) / a.deviation[c];
 }
 
-/// An image by the blocks of a row of the grid, four pixels a lane. A warp's results go through shared memory, so that its stores
-/// are of neighbouring 16 bytes.
+/// The blocks of a row of the grid process one image, four pixels per lane. A warp's results pass
+/// through shared memory, so that it stores consecutive pieces of 16 bytes.
 __device__ __forceinline__ void colour_quads(const ColourPicturesParameters& a,
                                              const ImageColours& colours, const std::uint8_t* from,
                                              std::int64_t pixels, float* to) {

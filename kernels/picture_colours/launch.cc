@@ -9,7 +9,8 @@ namespace headway::kernels::cuda {
 
 Launches launches(const Limits& limits, const ColourPictures& op) {
   constexpr const char* kKernel = "colour_pictures";
-  // Of so many threads, two blocks a multiprocessor are half of what it holds, and few add up the same image.
+  // At this number of threads, two blocks are half of what a multiprocessor holds, and few blocks
+  // sum the same image.
   const int per_multiprocessor = op.changes ? 2 : 16;
   if (op.images == 0) return {};
   const std::int64_t pixels = require_image(kKernel, op.height, op.width);

@@ -16,10 +16,12 @@ struct ColourChange {
   float saturation = 1;  ///< about each pixel's luma
 };
 
-/// Pixels to what a network is trained on. With m = brightness · (the mean luma of the image): x = m + contrast · (pixel ·
-/// brightness - m); with g = luma(x): x = g + saturation · (x - g), cut off to 0..255; then (x / 255 - mean) / deviation per
-/// channel. Luma is 0.299 r + 0.587 g + 0.114 b (added from left to right); the mean is the sum of 299 r + 587 g + 114 b over the
-/// pixels, in integers, and so the same on every device, over 1000 times their number. In FP32, each operation rounded.
+/// Converts pixels to the values that a network is trained on. With m = brightness · (the mean luma
+/// of the image): x = m + contrast · (pixel · brightness - m). With g = luma(x): x = g + saturation
+/// · (x - g), clamped to 0..255; then (x / 255 - mean) / deviation per channel. Luma is 0.299 r +
+/// 0.587 g + 0.114 b (added from left to right). The mean luma is the sum of 299 r + 587 g + 114 b
+/// over the pixels, divided by 1000 times their number; the sum is an integer, and so the same on
+/// every device. All in FP32, each operation rounded.
 struct ColourPictures {
   std::int64_t images = 0;
   int height = 0;
@@ -31,13 +33,13 @@ struct ColourPictures {
   float* to = nullptr;                    ///< [images][height][width][3]
 };
 
-/// The first half, of one picture: [pixels][3] to values of 0..255 that need not be whole.
+/// The first half, for one picture: [pixels][3] to values in 0..255, which may be fractional.
 void change_colours(const ColourChange& change, std::span<const std::uint8_t> rgb,
                     std::span<float> to);
-/// The second half, in place, of any number of pixels.
+/// The second half, in place, for any number of pixels.
 void normalise_colours(const std::array<float, 3>& mean, const std::array<float, 3>& deviation,
                        std::span<float> rgb);
-/// Both, of all pictures.
+/// Both halves, for all pictures.
 void run(const ColourPictures& op);
 
 /// The pixels are read twice where their mean luma is needed.

@@ -14,17 +14,17 @@ namespace {
 struct Taps {
   int first = 0;
   int last = 0;
-  std::size_t weights = 0;  ///< of the first, among those of the axis
+  std::size_t weights = 0;  ///< index of its first weight among those of the axis
   float sum = 0;
 };
 
 struct Axis {
   std::vector<Taps> taps;  ///< [count]
   std::vector<float> weights;
-  int most = 0;  ///< that one pixel has
+  int most = 0;  ///< largest number of source pixels of one pixel
 };
 
-/// [begin, begin + extent) of `size` source pixels to `count` pixels.
+/// Maps [begin, begin + extent) of `size` source pixels to `count` pixels.
 Axis axis_of(int size, float begin, float extent, int count) {
   const float scale = extent / static_cast<float>(count);
   const float reach = std::max(1.0F, scale);
@@ -73,7 +73,7 @@ void resize_part(const std::uint8_t* from, const PicturePart& part, int height, 
   const Axis columns = axis_of(part.width, part.left, part.columns, width);
   const Axis rows = axis_of(part.height, part.top, part.rows, height);
   const auto values = static_cast<std::size_t>(width) * 3;
-  // As many narrow rows as one row of the result is made of stay in the cache; each is made once.
+  // The narrowed rows that one row of the result needs stay in the cache; each is computed once.
   const auto kept = static_cast<std::size_t>(rows.most);
   std::vector<float> narrow(kept * values);
   auto narrow_of = [&](int row) { return &narrow[static_cast<std::size_t>(row) % kept * values]; };

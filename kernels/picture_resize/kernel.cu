@@ -36,7 +36,7 @@ __device__ __forceinline__ float tap_weight(const PixelTaps& taps, int at) {
   return fmaxf(1e-6F, plus(1.0F, -(distance / taps.reach)));
 }
 
-/// Adds what three channels weigh.
+/// Adds three weighted channels.
 template <class T>
 __device__ __forceinline__ void add_weighted(float (&sums)[3], float weight, const T* rgb) {
 #pragma unroll
@@ -48,14 +48,15 @@ __device__ __forceinline__ unsigned to_pixel_value(float sum, float weights) {
   return static_cast<unsigned>(value < 0.0F ? 0.0F : value > 255.0F ? 255.0F : value);
 }
 
-/// A lane's pixel (red in the lowest byte) to row[3 * x]; four lanes write three words where `packed`.
+/// Stores a lane's pixel (red in the lowest byte) to row[3 * x]; where `packed`, four lanes write
+/// three words.
 __device__ __forceinline__ void store_pixels(std::uint8_t* row, int x, unsigned pixel, bool packed,
                                              bool valid) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const unsigned next = __shfl_sync(kFullWarp, pixel, (lane + 1) % kLanes);
   if (!valid) return;
   if (packed) {
-    const int word = x % 4;  // of the three; the fourth lane has none
+    const int word = x % 4;  // index of the word; the fourth lane writes none
     if (word == 3) return;
     reinterpret_cast<unsigned*>(row)[(x - word) / 4 * 3 + word] =
         pixel >> (8 * word) | next << (24 - 8 * word);
@@ -65,12 +66,13 @@ __device__ __forceinline__ void store_pixels(std::uint8_t* row, int x, unsigned 
   }
 }
 
-/// Rows of the picture that are in shared memory at a time; a warp narrows every eighth of them, all with the weights
-/// that it finds once.
+/// Rows of the picture that are in shared memory at a time. A warp narrows every eighth of them,
+/// and computes their weights once.
 inline constexpr int kResizeRowsOfWarp = 4;
 inline constexpr int kResizeRows = kResizeTileHeight * kResizeRowsOfWarp;
 
-/// Sums over columns for the rows `row`, `row` + 8 and so on, up to `last`; gives the sum of the weights.
+/// Sums over columns for the rows `row`, `row` + 8 and so on, up to `last`; returns the sum of the
+/// weights.
 __device__ __forceinline__ float narrow_rows(const std::uint8_t* picture, int width,
                                              const PixelTaps& columns, int row, int last,
                                              float (&sums)[kResizeRowsOfWarp][3]) {
@@ -98,7 +100,7 @@ HEADWAY_KERNEL(resize_pictures, 256, ResizePicturesParameters) {
       const int x = static_cast<int>(tile % a.tiles_across) * kResizeTileWidth + lane;
       const int top = static_cast<int>(tile / a.tiles_across) * kResizeTileHeight;
       const int y = top + warp;
-      // Threads beyond an edge do what the last pixel's do.
+      // Threads beyond an edge repeat the last pixel's work.
       const int inside = x < op.width ? x : op.width - 1;
       const PixelTaps columns =
           column_taps(part, op.width, part.mirrored ? op.width - 1 - inside : inside);
@@ -111,7 +113,7 @@ HEADWAY_KERNEL(resize_pictures, 256, ResizePicturesParameters) {
         float sums[kResizeRowsOfWarp][3] = {};
         column_weights =
             narrow_rows(op.from + part.offset, part.width, columns, first + warp, last, sums);
-        __syncthreads();  // the rows before may still be read
+        __syncthreads();  // the previous rows may still be read
 #pragma unroll
         for (int k = 0; k < kResizeRowsOfWarp; ++k)
 #pragma unroll

@@ -8,7 +8,7 @@ namespace headway::kernels::cuda {
 Launches launches(const Limits& limits, const ResizePictures& op) {
   constexpr const char* kKernel = "resize_pictures";
   constexpr unsigned kThreads = kResizeTileWidth * kResizeTileHeight;
-  // Parts differ in size, and so do blocks in work: many of them are spread evenly.
+  // Parts differ in size, and so blocks differ in work: many blocks distribute it evenly.
   constexpr int kPerMultiprocessor = 64;
   if (op.images == 0) return {};
   require_image(kKernel, op.height, op.width);

@@ -6,7 +6,7 @@
 
 namespace headway::kernels::cuda {
 
-/// Pixels of the result that a block makes at a time: a warp has a row, a lane a pixel.
+/// Pixels of the result that a block computes at a time: a warp has a row, a lane has a pixel.
 inline constexpr int kResizeTileWidth = 32;
 inline constexpr int kResizeTileHeight = 8;
 
@@ -17,7 +17,7 @@ struct ResizePicturesParameters {
   bool packed;     ///< rows of the result begin at multiples of 4 bytes
 };
 
-/// Rows of the picture are narrowed into shared memory, some at a time, and added up from there.
+/// Rows of the picture are narrowed into shared memory, a few at a time, and summed from there.
 Launches launches(const Limits& limits, const ResizePictures& op);
 
 }  // namespace headway::kernels::cuda

@@ -12,7 +12,7 @@
 namespace headway::kernels {
 namespace {
 
-/// For for_each_piece, which counts elements, so that threads share them and not the matrices.
+/// An item for for_each_piece, which counts elements, so that threads share elements, not matrices.
 struct Countable {
   const PowerMatrix* matrix;
   std::int64_t count;
@@ -26,7 +26,7 @@ void for_each_line(const PowerLayout& l, std::int64_t PowerMatrix::*lines, const
   for (const PowerMatrix& m : l.matrices) matrices.push_back({&m, m.rows * m.columns});
   for_each_piece(std::span<const Countable>(matrices),
                  [&](const Countable& each, std::int64_t from, std::int64_t to) {
-                   // A line belongs to the piece in which its first element would lie.
+                   // A line belongs to the piece that contains its first element.
                    const PowerMatrix& m = *each.matrix;
                    const std::int64_t length = each.count / (m.*lines);
                    const std::int64_t begin = (from + length - 1) / length;
@@ -35,7 +35,7 @@ void for_each_line(const PowerLayout& l, std::int64_t PowerMatrix::*lines, const
                  });
 }
 
-/// P = M·Q for some rows at once, because each sum is a chain of additions in order.
+/// P = M·Q for several rows at once, because each sum is a chain of dependent additions.
 template <int kRows>
 void multiply_rows(const PowerLayout& l, const PowerMatrix& m, std::int64_t row) {
   const float* values = l.flat + m.offset + row * m.columns;
@@ -55,7 +55,7 @@ float squares_of(const float* column, std::int64_t rows) {
   return sum;
 }
 
-/// Takes away what column `k` has of the ones before it.
+/// Subtracts from column `k` its projections on the earlier columns.
 void subtract_earlier(float* p, std::int64_t rows, int k) {
   float* column = p + k * rows;
   for (int before = 0; before < k; ++before) {
@@ -66,7 +66,7 @@ void subtract_earlier(float* p, std::int64_t rows, int k) {
   }
 }
 
-/// Gram-Schmidt over the columns of P.
+/// Gram-Schmidt orthogonalisation of the columns of P.
 void orthogonalise(float* p, std::int64_t rows, int rank) {
   for (int k = 0; k < rank; ++k) {
     float* column = p + k * rows;
@@ -151,8 +151,8 @@ void run(const PowerRestore& op) {
     std::copy_n(l.second + rest.at, rest.count, l.flat + rest.offset);
 }
 
-// Adding the error reads two arrays and writes one; the second product reads and the rest moves; restoring reads and
-// writes both.
+// Adding the error reads two arrays and writes one. The second product reads, and copies the rest.
+// Restoring reads and writes both.
 Work work_of(const PowerFirst& op) {
   return product_work(op.layout, 12);
 }

@@ -5,10 +5,12 @@
 
 namespace headway::kernels::cuda {
 
-/// Columns of P and Q that are in registers together. For more of them M is read again, by then from a cache.
+/// Number of columns of P and Q that are in registers together. For more columns, M is read again,
+/// from a cache.
 constexpr int kAtOnce = 4;
 
-/// Four rows of P by a group of threads, a warp or the block, all of which must call it. Q is loaded once for the four.
+/// Computes four rows of P by a group of threads, a warp or the block, all of which must call it. Q
+/// is loaded once for the four rows.
 template <int kGroup>
 __device__ __forceinline__ void power_rows(const PowerStep& by, const PowerEntry& entry,
                                            std::int64_t row) {
@@ -37,7 +39,7 @@ __device__ __forceinline__ void power_rows(const PowerStep& by, const PowerEntry
     }
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
-      if (first + k >= by.rank) break;  // the same in all threads
+      if (first + k >= by.rank) break;  // all threads break together
       float* const column = by.p + m.p + (first + k) * m.rows + row;
 #pragma unroll
       for (int r = 0; r < kPowerRows; ++r) {
@@ -57,15 +59,15 @@ __device__ inline void power_p_body(const PowerStep& by, const PowerEntry* entri
   });
 }
 
-/// Sum of a[i]·b[i], in all threads of the block.
+/// Sum of a[i]·b[i], returned to all threads of the block.
 __device__ __forceinline__ float product_of(const float* a, const float* b, std::int64_t count) {
   float sum = 0;
   for (std::int64_t i = threadIdx.x; i < count; i += kTableThreads) sum += a[i] * b[i];
   return group_sum<kTableThreads>(sum);
 }
 
-/// Takes what they have of `column` away from `count` columns from `others` on. All products first, then all differences: the
-/// column is read twice for them all.
+/// Subtracts from `count` columns, starting at `others`, their projections on `column`. It computes
+/// all products first, then all differences, so that the column is read only twice.
 __device__ __forceinline__ void subtract_column(const float* column, float* others,
                                                 std::int64_t rows, int count) {
   float along[kAtOnce] = {};
@@ -82,8 +84,9 @@ __device__ __forceinline__ void subtract_column(const float* column, float* othe
       if (k < count) others[k * rows + i] -= along[k] * column[i];
 }
 
-/// Gram-Schmidt by one block. A finished column is taken from all later ones, which in the end is what each column loses in
-/// kernels/power_sgd/cpu.cc, in the same order. A thread has the same rows of all columns, so that sums are all that threads share.
+/// Gram-Schmidt by one block. A finished column is subtracted from all later ones. In total each
+/// column loses the same as in kernels/power_sgd/cpu.cc, in the same order. A thread has the same
+/// rows of all columns, so that threads share only sums.
 __device__ inline void orthonormalise(float* p, std::int64_t rows, int rank) {
   __shared__ float before[kMostPowerRank];
   for (int k = 0; k < rank; ++k) {
@@ -112,11 +115,13 @@ __device__ inline void power_orthonormal_body(const PowerStep& by, const PowerEn
   });
 }
 
-/// 32 columns of Q: eight threads side by side have four each, and 32 of them below each other share the rows.
+/// Computes 32 columns of Q: eight threads side by side have four columns each, and 32 threads per
+/// column share the rows.
 __device__ inline void power_q_body(const PowerStep& by, const PowerEntry* entries) {
   constexpr int kAcross = kPowerColumns / kQuad;
   constexpr int kDown = kTableThreads / kAcross;
-  // Eight words more than threads, so that the last sum's reads are in different banks.
+  // The row is eight words longer than the number of threads, so that the reads of the last sum use
+  // different banks.
   __shared__ float parts[kAtOnce * kQuad][kTableThreads + kAcross];
   for_each_entry_chunk(by, entries, [&](const PowerEntry& entry, std::int64_t, std::int64_t chunk) {
     const PowerMatrix& m = entry.matrix;
@@ -135,7 +140,7 @@ __device__ inline void power_q_body(const PowerStep& by, const PowerEntry* entri
           for (int i = 0; i < kQuad; ++i) sums[k][i] += weight * values[i];
         }
       }
-      __syncthreads();  // the parts before may still be read
+      __syncthreads();  // the previous parts may still be read
 #pragma unroll
       for (int k = 0; k < kAtOnce; ++k)
 #pragma unroll
@@ -153,7 +158,7 @@ __device__ inline void power_q_body(const PowerStep& by, const PowerEntry* entri
   });
 }
 
-/// A tile of P·Q': a warp has four rows, a lane four columns of them.
+/// Computes a tile of P·Q': a warp has four rows, a lane has four columns of them.
 __device__ inline void power_restore_body(const PowerStep& by, const PowerEntry* entries) {
   for_each_entry_chunk(by, entries, [&](const PowerEntry& entry, std::int64_t, std::int64_t chunk) {
     const PowerMatrix& m = entry.matrix;

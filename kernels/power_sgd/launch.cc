@@ -15,7 +15,7 @@ void append(Launches& to, Launches more) {
   for (Launch& launch : more) to.push_back(std::move(launch));
 }
 
-/// One kernel over all matrices, each in as many chunks as `chunks_of` says; empty ones are left out.
+/// One kernel over all matrices, with `chunks_of` chunks each; empty matrices are left out.
 template <class ChunksOf>
 Launches over_matrices(const Limits& limits, const char* kernel, const PowerLayout& l,
                        const ChunksOf& chunks_of) {
@@ -38,7 +38,7 @@ Launches over_matrices(const Limits& limits, const char* kernel, const PowerLayo
                        });
 }
 
-/// What is no matrix: in `flat` and in `second`.
+/// Entries of the gradients that are not matrices: in `flat` and in `second`.
 std::vector<GradientEntry> rest_of(const PowerLayout& l) {
   std::vector<GradientEntry> entries;
   entries.reserve(l.rest.size());

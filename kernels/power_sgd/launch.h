@@ -25,18 +25,19 @@ struct PowerStep {
 inline constexpr int kMostPowerRank = 64;
 
 // How a matrix is cut into chunks, of which a block takes one at a time.
-/// P = M·Q: rows of each warp or, where a row is long, of the block.
+// P = M·Q: rows per warp or, where a row is long, per block.
 inline constexpr std::int64_t kPowerRows = 4;
 inline constexpr std::int64_t kPowerWarps = kTableThreads / 32;
 inline constexpr std::int64_t kPowerWideColumns = 1024;
-/// Q = M'·P: columns.
+/// Q = M'·P: columns per chunk.
 inline constexpr std::int64_t kPowerColumns = 32;
-/// P·Q': a tile.
+/// P·Q': size of a tile.
 inline constexpr std::int64_t kPowerTileRows = 32;
 inline constexpr std::int64_t kPowerTileColumns = 128;
 
-// Sums in an order that the shape alone decides: the same bits in every run and on every GPU of a kind, but not those of a
-// processor. All matrices of the bucket are one launch of each kernel.
+// The order of sums depends on the shape alone: the bits are the same in every run and on every GPU
+// of a model, but differ from a processor's. One launch of each kernel handles all matrices of the
+// bucket.
 Launches launches(const Limits& limits, const PowerFirst& op);
 Launches launches(const Limits& limits, const PowerSecond& op);
 Launches launches(const Limits& limits, const PowerRestore& op);

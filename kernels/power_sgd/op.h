@@ -8,9 +8,10 @@
 
 namespace headway::kernels {
 
-/// PowerSGD (Vogels et al., 2019): a gradient matrix M [rows, columns] plus its error so far is replaced by P·Q' of `rank`
-/// columns, by one power iteration that starts from the last Q. Columns of P and of Q lie one after another. What is no
-/// matrix travels beside Q as it is.
+/// PowerSGD (Vogels et al., 2019): replaces a gradient matrix M [rows, columns] plus its
+/// accumulated error by P·Q' with `rank` columns, by one power iteration that starts from the last
+/// Q. Columns of P and of Q lie one after another. Gradients that are not matrices are sent
+/// uncompressed, behind Q.
 struct PowerMatrix {
   std::int64_t offset = 0;  ///< in `flat` and `error`
   std::int64_t rows = 0;
@@ -23,7 +24,7 @@ struct PowerRest {
   std::int64_t count = 0;
   std::int64_t at = 0;  ///< in `second`, behind all Q
 };
-/// What the three ops of one bucket share. The spans and arrays must outlive the ops.
+/// The layout that the three ops of one bucket share. The spans and arrays must outlive the ops.
 struct PowerLayout {
   int rank = 1;            ///< 1 to 64
   std::int64_t count = 0;  ///< values of `flat` and `error`
@@ -40,10 +41,12 @@ struct PowerLayout {
 struct PowerFirst {
   PowerLayout layout;
 };
-/// P made orthonormal (Gram-Schmidt, column by column; 1e-8 added to a norm keeps zero from dividing); Q = M'·P; the rest of
-/// flat into `second`. A column of which less than a hundredth is left (kPowerLost of its square) is mostly rounding and goes
-/// through it once more: M has fewer than `rank` directions. One of which nothing is left becomes a unit vector first, else
-/// a gradient that is zero once would leave zeros in Q for good.
+/// Makes P orthonormal (Gram-Schmidt, column by column; 1e-8 is added to a norm, so that a zero
+/// column does not divide by zero); Q = M'·P; copies the rest of flat to `second`. A column of
+/// which less than a hundredth remains (kPowerLost of its square) is mostly rounding error and is
+/// orthogonalised once more: M has fewer than `rank` directions. A column of which nothing remains
+/// is first replaced by a unit vector; otherwise a gradient that is zero once would leave zeros in
+/// Q forever.
 inline constexpr float kPowerLost = 1e-4F;
 struct PowerSecond {
   PowerLayout layout;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kMost = 127;
 
-/// What is no number counts as the smallest, as on a GPU.
+/// NaN counts as the smallest value, as on a GPU.
 float within(float x) {
   const float at_least = x > -kMost ? x : -kMost;
   return at_least < kMost ? at_least : kMost;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Integers of 8 bits and back: a thread an element, neighbours in memory by neighbouring threads. Types of a product's epilogue are
-// looked up for every element, by all threads alike: memory bounds it, not arithmetic.
+// Quantises to 8-bit integers and back: one thread per element, with neighbouring threads at
+// neighbouring elements. The types of a product's epilogue are looked up for every element,
+// uniformly in all threads, because memory limits the kernel, not arithmetic.
 #include "kernels/quantise/launch.h"
 
 #include "kernels/cuda/device.cuh"

@@ -6,7 +6,7 @@
 
 namespace headway::kernels::cuda {
 
-/// Of an array that a product's epilogue reads or writes.
+/// The element type of an array that a product's epilogue reads or writes.
 enum class Element : std::uint8_t { kNone, kFloat32, kFloat16, kBfloat16, kInt8, kInt32 };
 constexpr Element element_of(NumberFormat format) {
   return format == NumberFormat::kFloat16    ? Element::kFloat16

@@ -11,7 +11,7 @@
 namespace headway::kernels {
 namespace {
 
-/// Floats of a piece of a flat program: with ten values alive it fits the first-level cache.
+/// Floats of a piece of a flat program: with ten live values it fits in the first-level cache.
 constexpr std::int64_t kPiece = 1024;
 constexpr std::size_t kMostValues = 96;
 
@@ -19,7 +19,7 @@ bool is_reduction(RowOp op) {
   return op == RowOp::kRowMean || op == RowOp::kRowSum;
 }
 
-/// One thread's run over rows: where each value of the current row lies.
+/// Runs one thread's rows; keeps the place of each value of the current row.
 class RowRun {
  public:
   RowRun(const RowProgram& program, std::span<const float* const> inputs,
@@ -37,7 +37,8 @@ class RowRun {
       output_of_[static_cast<std::size_t>(program.outputs[i])] = static_cast<int>(i);
   }
 
-  /// `first`: index of the row's first element; `count` of its elements.
+  /// Runs one row, or a piece of it. `first`: index of its first element; `count`: number of
+  /// elements.
   void row(std::int64_t row, std::int64_t first, std::int64_t count) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       if (kinds_[i] == RowKind::kFull) place_[i] = inputs_[i] + first;

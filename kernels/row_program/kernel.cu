@@ -73,7 +73,7 @@ __device__ inline void store_value(void* array, NumberFormat format, std::int64_
     static_cast<float*>(array)[at] = value;
 }
 
-/// The values of one element up to `end` instructions; sums along the row are in `sums`.
+/// Computes the values of one element up to instruction `end`; sums along the row are in `sums`.
 __device__ inline void evaluate(const RowProgramParameters& a, std::int64_t row,
                                 std::int64_t column, int end, const float* sums,
                                 float (&values)[kMostRowValues]) {

@@ -71,7 +71,7 @@ void append(std::vector<std::byte>& bytes, const T& value) {
   bytes.insert(bytes.end(), first, first + sizeof value);
 }
 
-/// Where the keys of dropout begin in the parameters of generated code.
+/// Offset of dropout's keys in the parameters of generated code.
 std::size_t first_key(const RowProgram& program) {
   return sizeof(std::int64_t) + sizeof(void*) * (program.inputs.size() + program.outputs.size());
 }
@@ -92,7 +92,7 @@ Launch generated(const Limits& limits, const RowProgram& program, std::span<cons
     }
   for (const RowInstruction& by : program.instructions)
     if (by.op == RowOp::kDropout) append(parameters, std::uint32_t{});
-  parameters.resize((parameters.size() + 7) / 8 * 8);  // as the struct is
+  parameters.resize((parameters.size() + 7) / 8 * 8);  // the size of the struct
   const RowCodePlan plan = plan_row_code(program, aligned);
   require(plan.group == 0 || program.columns < std::int64_t{1} << 31, kName,
           "a row that is summed must be shorter than 2^31");

@@ -8,14 +8,14 @@
 
 namespace headway::kernels::cuda {
 
-/// Most values of a program: what a thread keeps, and what the parameters hold.
+/// Largest number of values of a program: the capacity of a thread and of the parameters.
 inline constexpr int kMostRowValues = 96;
 inline constexpr int kMostRowInstructions = 64;
 
 struct DeviceRowInstruction {
   float constant;
-  std::uint32_t key;    ///< dropout: of the run
-  std::uint32_t limit;  ///< dropout: of the hash, below which an element is dropped
+  std::uint32_t key;    ///< dropout: key of the run
+  std::uint32_t limit;  ///< dropout: elements whose hash is below it are dropped
   std::int16_t a;
   std::int16_t b;  ///< -1: none
   RowOp op;
@@ -27,9 +27,9 @@ struct RowProgramParameters {
   int inputs;
   int instructions;
   RowKind kinds[kMostRowValues];
-  NumberFormat formats[kMostRowValues];  ///< of those in memory
+  NumberFormat formats[kMostRowValues];  ///< of values in memory
   DeviceRowInstruction code[kMostRowInstructions];
-  const void* from[kMostRowValues];  ///< inputs, in the place of their values
+  const void* from[kMostRowValues];  ///< inputs, at the index of their values
   void* to[kMostRowValues];          ///< where a value is written; null: nowhere
 };
 
@@ -39,15 +39,16 @@ struct RowArray {
   NumberFormat format = NumberFormat::kFloat32;
 };
 
-/// Interpreted: one kernel for all programs, which keeps a program's values in local memory; a program with more values or
-/// instructions than above is refused. Generated: a kernel for this program (launch_code.h), which the library compiles when the launch
-/// is first run.
+/// Interpreted: one kernel for all programs, which keeps a program's values in local memory; a
+/// program with more values or instructions than above is refused. Generated: a kernel for this
+/// program (launch_code.h), which the library compiles when the launch first runs.
 enum class RowVariant { kInterpreted, kGenerated };
 
-/// Runs a row program (kernels/row_program/op.h), in FP32 between loads and stores. Without sums along rows each element is computed
-/// by one thread from loads to stores. With them a block has a row (generated: or a warp) and goes over its inputs once for every
-/// sum (generated: for every set of sums that do not need one another, and keeps in registers what it needs again, where it fits)
-/// and once more for the results.
+/// Runs a row program (kernels/row_program/op.h), in FP32 between loads and stores. Without sums
+/// along rows, one thread computes each element from loads to stores. With sums, a block
+/// (generated: a block or a warp) has a row. It reads its inputs once for every sum and once more
+/// for the results. Generated code reads them once for every set of independent sums, and keeps
+/// inputs that it needs again in registers where they fit.
 Launch run_row_program(const Limits& limits, const RowProgram& program,
                        std::span<const RowArray> inputs, std::span<const RowArray> outputs,
                        std::uint64_t seed, RowVariant variant = RowVariant::kInterpreted);

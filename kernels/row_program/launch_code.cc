@@ -17,8 +17,8 @@ namespace headway::kernels::cuda {
 namespace {
 
 constexpr int kWarp = 32;
-/// Elements of a row that a thread of a group takes at most, and floats that it keeps from sum to sum: with more, values would
-/// be spilled to local memory.
+/// Largest number of elements of a row per thread of a group, and of floats that it keeps from sum
+/// to sum: with more, values would spill to local memory.
 constexpr std::int64_t kMostElements = 32;
 constexpr std::int64_t kMostHeld = 64;
 
@@ -34,8 +34,9 @@ std::uint64_t hash(std::string_view text) {
   return hash;
 }
 
-/// The text, piece by piece. In it v3 is the value 3 of the row or of an element, x3 an input and y3 an output of a pack, s3 a
-/// thread's share of the sum 3; `at` is a pack's first element in full arrays.
+/// Writes the text, piece by piece. In it, v3 is value 3 of the row or of an element, x3 an input
+/// and y3 an output of a pack, s3 a thread's share of sum 3; `at` is a pack's first element in full
+/// arrays.
 class RowCodeWriter {
  public:
   RowCodeWriter(const RowProgram& program, std::span<const NumberFormat> inputs,
@@ -79,7 +80,8 @@ class RowCodeWriter {
   }
   void line_unroll() { text_ += "#pragma unroll\n"; }
 
-  /// "fused_add_gelu" or "elementwise_gelu": what people and tools that know kernels by their names make of it.
+  /// "fused_add_gelu" or "elementwise_gelu": describes the kernel to people and to tools that
+  /// classify kernels by name.
   std::string words() const {
     constexpr int kMost = 4;
     std::string text;
@@ -107,7 +109,8 @@ class RowCodeWriter {
     return row_expression(structure_.instruction(value), value, element);
   }
 
-  /// Arithmetic on values of the row itself that a level makes possible, and what of them is written.
+  /// Writes the arithmetic on per-row values that a level makes possible, and the stores of those
+  /// that are outputs.
   void write_row_values(int indent, int level, const char* writes) {
     for (std::size_t i = 0; i < structure_.values(); ++i) {
       if (structure_.kind(i) != RowKind::kPerRow || structure_.level(i) != level) continue;
@@ -125,7 +128,8 @@ class RowCodeWriter {
     return type_of(output_formats_[static_cast<std::size_t>(place - program_.outputs.begin())]);
   }
 
-  /// From loads to stores: what a sweep does with the pack of `kCount` elements at `at`, `column`.
+  /// Writes a sweep's code for the pack of `kCount` elements at `at`, `column`, from loads to
+  /// stores.
   void write_pack(int indent, int sweep) {
     const std::vector<bool> needed = structure_.needed(sweep);
     const auto sums = structure_.sums(sweep);
@@ -176,7 +180,8 @@ class RowCodeWriter {
     line(0, "}}");
   }
 
-  /// Sums along rows are of no concern: packs one after the other, and of a flat program what is left at its end.
+  /// For programs without sums along rows: packs one after the other, and for a flat program the
+  /// remainder at its end.
   void write_elements() {
     const bool flat = program_.is_flat();
     if (flat)
@@ -192,7 +197,7 @@ class RowCodeWriter {
     line(2, "pack_at<1>(a, i);");
   }
 
-  /// The loop over a thread's packs of a row; its body is to follow, with an indent of 4.
+  /// Opens the loop over a thread's packs of a row; its body follows, with an indent of 4.
   void open_packs() {
     if (plan_.held > 0) line_unroll();
     line(2, "for (int j = 0; j < {}; ++j) {{", packs_of(program_.columns, plan_.pack, plan_.group));
@@ -205,7 +210,7 @@ class RowCodeWriter {
     line(2, "}}");
   }
 
-  /// A group of threads has a row at a time.
+  /// For programs with sums: a group of threads has one row at a time.
   void write_rows() {
     const int groups = static_cast<int>(kFlatThreads) / plan_.group;
     line(1, "constexpr int kCount = {};", plan_.pack);
@@ -263,7 +268,7 @@ RowCodePlan plan_row_code(const RowProgram& program, bool aligned) {
   plan.pack = aligned ? kFlatPack : 1;
   if (program.is_flat()) return plan;
   const bool sums = structure.sum_sweeps() > 0;
-  // A pack lies within a row, and where a warp shares the row, every thread has one.
+  // A pack lies within a row; where a warp shares the row, every thread has at least one.
   while (plan.pack > 1 &&
          (program.columns % plan.pack != 0 || (sums && program.columns / plan.pack < kWarp)))
     plan.pack /= 2;

@@ -15,8 +15,9 @@ const char* type_of(NumberFormat format);
 const char* word_of(RowOp op);
 /// The number exactly, as a literal. Fails unless it is finite.
 std::string literal(float value);
-/// What an instruction but a sum computes, in the functions of row_arithmetic.cuh: operands are called v and their number; `value`
-/// is that of the result, `element` the text of an element's index, for dropout.
+/// The expression of an instruction that is not a sum, with the functions of row_arithmetic.cuh.
+/// Operands are named v and their number. `value` is the number of the result; `element` is the
+/// text of an element's index, for dropout.
 std::string row_expression(const RowInstruction& by, std::size_t value, const char* element);
 
 }  // namespace headway::kernels::cuda

@@ -12,15 +12,17 @@ inline bool is_row_sum(RowOp op) {
   return op == RowOp::kRowMean || op == RowOp::kRowSum;
 }
 
-/// Dropout as kernels decide it: an element whose 24 bits of hash are below the limit is dropped, another one scaled.
+/// Dropout as kernels decide it: an element whose 24-bit hash is below the limit is dropped; other
+/// elements are scaled.
 struct DropoutConstants {
   std::uint32_t limit;
   float scale;
 };
 DropoutConstants dropout_constants(const RowInstruction& by);
 
-/// In which order a row program's values can be had, one sweep over a row per set of sums that do not need one another. A value's
-/// level is the number of sweeps that must have ended before it can be computed; a sum's, the sweep that makes it, from 1.
+/// The order in which a row program's values can be computed, with one sweep over a row per set of
+/// independent sums. A value's level is the number of sweeps that must have ended before it can be
+/// computed. A sum's level is the sweep that computes it, from 1.
 class RowStructure {
  public:
   explicit RowStructure(const RowProgram& program);
@@ -38,14 +40,15 @@ class RowStructure {
   int level(std::size_t value) const { return levels_[value]; }
   bool is_output(std::size_t value) const;
 
-  /// Sweeps that make sums. One more writes what has a value per column, if anything has.
+  /// The number of sweeps that compute sums. If any output has a value per column, one more sweep
+  /// writes it.
   int sum_sweeps() const { return sum_sweeps_; }
   bool writes_columns() const;
-  /// The sums of that sweep.
+  /// The sums that this sweep computes.
   std::vector<std::size_t> sums(int sweep) const;
-  /// By value: whether that sweep needs it for each column, to add it up or to write it.
+  /// By value: whether this sweep needs it for each column, to add it up or to write it.
   std::vector<bool> needed(int sweep) const;
-  /// By value: inputs with a value per element that several sweeps need.
+  /// By value: whether it is an input with a value per element that several sweeps need.
   std::vector<bool> needed_again() const;
 
  private:

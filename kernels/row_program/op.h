@@ -10,13 +10,14 @@
 
 namespace headway::kernels {
 
-/// Number of a value: inputs first, then one per instruction, in order.
+/// An instruction. Its operands are numbers of values: inputs first, then the results of the
+/// instructions, in order.
 struct RowInstruction {
   RowOp op = RowOp::kAdd;
   int a = 0;
   int b = -1;  ///< -1: none
   float constant = 0;
-  std::uint32_t key = 0;  ///< kDropout: which dropout of the model
+  std::uint32_t key = 0;  ///< kDropout: number of the dropout in the model
   NumberFormat format = NumberFormat::kFloat32;
 };
 
@@ -29,13 +30,13 @@ struct RowProgram {
 
   /// The kind of each value, instruction by instruction.
   std::vector<RowKind> kinds() const;
-  /// Whether rows mean nothing to it: every value is full and nothing is summed along a row.
+  /// Whether the program ignores rows: every value is full and nothing is summed along a row.
   bool is_flat() const;
   /// 1 for each arithmetic operation that an instruction does per element.
   std::int64_t flops() const;
 };
 
-/// What the hash of dropout's decisions is begun with, from an instruction's key and the run's seed.
+/// The initial value of dropout's hash, from an instruction's key and the run's seed.
 std::uint32_t dropout_key(std::uint32_t key, std::uint64_t seed);
 
 /// Runs the program. Inputs and outputs have the program's order and their kinds' sizes; an output

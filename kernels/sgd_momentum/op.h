@@ -25,9 +25,8 @@ constexpr Work sgd_momentum_work(std::int64_t count) {
   return {5 * count, 20 * count};
 }
 
-/// What an optimizer made of elementwise operations does instead, four passes per tensor, the way
-/// of an unfused framework. The bits may differ from the fused form where the compiler contracts a
-/// multiplication and an addition.
+/// SGD as four elementwise passes per tensor, as in an unfused framework. The bits may differ from
+/// the fused form where the compiler contracts a multiplication and an addition.
 void sgd_decay(std::int64_t count, const float* gradient, const float* parameter, float decay,
                float* direction);                                 ///< d = g + decay · p
 void sgd_scale(std::int64_t count, float factor, float* values);  ///< v = factor · v
@@ -48,7 +47,7 @@ constexpr Work sgd_apply_work(std::int64_t count) {
 }
 
 namespace reference {
-/// In double, rounded once at the end.
+/// Computed in double, rounded once at the end.
 void sgd_momentum(const SgdTensor& tensor, SgdParameters parameters);
 }  // namespace reference
 

@@ -5,8 +5,8 @@
 
 namespace headway::kernels::cuda {
 
-/// One row's packs of one thread of kGroup: kPacks of them in registers, or (kPacks = 0) any number, read again
-/// each time.
+/// The packs of one row that one thread of kGroup handles: kPacks of them in registers, or (kPacks
+/// = 0) any number, which are read again each time.
 template <class T, int kGroup, int kPacks, int kArrays>
 struct RowPart {
   static constexpr bool kHeld = kPacks > 0;
@@ -14,7 +14,8 @@ struct RowPart {
   std::int64_t row;
   float held[kArrays][kHeld ? kPacks : 1][kPack];
 
-  /// Calls body(column, valid, first, second); loads where it must. (With one array `second` is `first`.)
+  /// Calls body(column, valid, first, second); loads where needed. (With one array, `second` is
+  /// `first`.)
   template <class Body>
   __device__ __forceinline__ void each(bool load, const Body& body) {
     const int own = threadIdx.x % kGroup;

@@ -15,8 +15,9 @@ struct SoftmaxParameters {
   bool packed;
 };
 
-/// Softmax and log-softmax of each row, and their gradients (kernels/softmax/op.h), on arrays of one format; in place is
-/// allowed. A warp has a row of up to 1024 columns in registers, a block one of up to 8192; longer ones are read again for each sum.
+/// Softmax and log-softmax of each row, and their gradients (kernels/softmax/op.h), on arrays of
+/// one format; in place is allowed. A warp keeps a row of up to 1024 columns in registers, a block
+/// one of up to 8192; longer rows are read again for each sum.
 Launch softmax_forward(const Limits& limits, NumberFormat format, std::int64_t rows,
                        std::int64_t columns, const void* x, void* y);
 Launch softmax_backward(const Limits& limits, NumberFormat format, std::int64_t rows,

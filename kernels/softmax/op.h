@@ -7,8 +7,8 @@
 
 namespace headway::kernels {
 
-/// Each row of rows x columns: y = e^(x - max) / sum e^(x - max). Elements of -1e30 and less give
-/// probabilities below 1e-37.
+/// For each row of rows x columns: y = e^(x - max) / sum e^(x - max). Elements of -1e30 and less
+/// give probabilities below 1e-37.
 void softmax_forward(std::int64_t rows, std::int64_t columns, const float* x, float* y);
 /// dx = y · (dy - sum(y·dy)).
 void softmax_backward(std::int64_t rows, std::int64_t columns, const float* y, const float* dy,

@@ -48,7 +48,8 @@ std::int64_t grain_of(SoftmaxCrossEntropyShape shape) {
 void softmax_cross_entropy_forward(SoftmaxCrossEntropyShape shape, const float* logits,
                                    const std::int32_t* labels, float* probabilities,
                                    LossFigures* figures) {
-  // Fixed parts, joined in order: the loss does not depend on the number of threads.
+  // The parts are fixed and joined in order, so that the loss does not depend on the number of
+  // threads.
   constexpr std::int64_t kPartRows = 256;
   std::vector<Part> parts(static_cast<std::size_t>((shape.rows + kPartRows - 1) / kPartRows));
   const std::int64_t grain = std::max<std::int64_t>(1, grain_of(shape) / kPartRows);

@@ -5,7 +5,7 @@
 
 namespace headway::kernels::cuda {
 
-// The scratch memory: loss and correctness of each row, then the number of rows that count.
+// The scratch memory: loss and correctness of each row, then the number of counted rows.
 
 __device__ inline float gradient_share(const SoftmaxCrossEntropyParameters& a) {
   const float counted = a.arrays.scratch[2 * a.shape.rows];
@@ -13,7 +13,7 @@ __device__ inline float gradient_share(const SoftmaxCrossEntropyParameters& a) {
   return counted > 0 ? scale / counted : 0.0F;
 }
 
-/// A row's figures, by one of its threads.
+/// Writes a row's figures; one of its threads calls it.
 __device__ inline void write_row(const SoftmaxCrossEntropyParameters& a, std::int64_t row,
                                  float loss, bool correct) {
   const bool counts = a.arrays.labels[row] >= 0;
@@ -21,7 +21,7 @@ __device__ inline void write_row(const SoftmaxCrossEntropyParameters& a, std::in
   a.arrays.scratch[2 * row + 1] = counts && correct ? 1.0F : 0.0F;
 }
 
-/// Eight classes from `column` on: probabilities and gradients, as far as they are wanted.
+/// Stores eight classes from `column` on: probabilities and gradients, where requested.
 template <class T>
 __device__ __forceinline__ void store_results(const SoftmaxCrossEntropyParameters& a,
                                               std::int64_t at, std::int64_t column,
@@ -36,7 +36,8 @@ __device__ __forceinline__ void store_results(const SoftmaxCrossEntropyParameter
   store8(static_cast<T*>(a.arrays.dlogits) + at, a.packed, valid, p);
 }
 
-/// kGroup threads per row. Where kPacks > 0 they hold the row in registers; else they read it for every sum.
+/// kGroup threads per row. Where kPacks > 0, they hold the row in registers; otherwise they read it
+/// for every sum.
 template <class T, int kGroup, int kPacks>
 __device__ void rows_body(const SoftmaxCrossEntropyParameters& a) {
   constexpr int kGroups = 256 / kGroup;
@@ -50,7 +51,7 @@ __device__ void rows_body(const SoftmaxCrossEntropyParameters& a) {
     const std::int32_t label = a.arrays.labels[row];
     const float wanted = label < 0 ? 0.0F : to_float(logits[row * n + label]);
     float held[kHeld ? kPacks : 1][kPack];
-    // Calls body(column, valid, x) for this thread's packs; `load` on the first time.
+    // Calls body(column, valid, x) for this thread's packs; `load` is true the first time.
     auto each = [&](bool load, const auto& body) {
       if constexpr (kHeld) {
 #pragma unroll
@@ -70,7 +71,7 @@ __device__ void rows_body(const SoftmaxCrossEntropyParameters& a) {
       }
     };
     float largest = -INFINITY;
-    float earlier = -INFINITY;  // largest before the label: of equals the first is the answer
+    float earlier = -INFINITY;  // largest before the label; of equal logits the first is the answer
     each(true, [&](std::int64_t column, std::int64_t valid, float(&x)[kPack]) {
 #pragma unroll
       for (int i = 0; i < kPack; ++i)
@@ -114,7 +115,7 @@ __device__ void naive_body(const SoftmaxCrossEntropyParameters& a) {
   rows_body<T, 256, 0>(a);
 }
 
-/// From probabilities; a warp per row.
+/// The gradient from probabilities; one warp per row.
 template <class T>
 __device__ void backward_body(const SoftmaxCrossEntropyParameters& a) {
   const std::int64_t n = a.shape.classes;
@@ -135,7 +136,7 @@ __device__ void backward_body(const SoftmaxCrossEntropyParameters& a) {
   }
 }
 
-/// The loss of logarithms; a warp per row.
+/// The loss from log probabilities; one warp per row.
 template <class T>
 __device__ void nll_body(const SoftmaxCrossEntropyParameters& a) {
   const T* logs = static_cast<const T*>(a.arrays.logits);
@@ -143,7 +144,7 @@ __device__ void nll_body(const SoftmaxCrossEntropyParameters& a) {
   for (std::int64_t row = global_thread() / kLanes; row < a.shape.rows;
        row += global_threads() / kLanes) {
     const std::int32_t label = a.arrays.labels[row];
-    float before = -INFINITY;  // of equals the first is the answer
+    float before = -INFINITY;  // of equal values the first is the answer
     float after = -INFINITY;
     for (std::int64_t column = threadIdx.x % kLanes; column < n; column += kLanes) {
       const float x = to_float(logs[row * n + column]);
@@ -171,7 +172,8 @@ HEADWAY_KERNEL_PER_FORMAT(softmax_loss_block, 256, SoftmaxCrossEntropyParameters
 HEADWAY_KERNEL_PER_FORMAT(softmax_loss_naive, 256, SoftmaxCrossEntropyParameters, naive_body)
 HEADWAY_KERNEL_PER_FORMAT(softmax_loss_backward, 256, SoftmaxCrossEntropyParameters, backward_body)
 
-/// One block: how many rows count. The gradient is divided by it, so it comes first.
+/// One block counts the rows that count. The gradient is divided by this number, so the kernel runs
+/// first.
 HEADWAY_KERNEL(loss_count, 256, SoftmaxCrossEntropyParameters) {
   float counted = 0;
   for (std::int64_t row = threadIdx.x; row < a.shape.rows; row += blockDim.x)
@@ -180,7 +182,7 @@ HEADWAY_KERNEL(loss_count, 256, SoftmaxCrossEntropyParameters) {
   if (threadIdx.x == 0) a.arrays.scratch[2 * a.shape.rows] = counted;
 }
 
-/// One block: the mean loss and the correct rows, in double.
+/// One block computes the mean loss and the number of correct rows, in double.
 HEADWAY_KERNEL(loss_figures, 256, SoftmaxCrossEntropyParameters) {
   double loss = 0;
   float correct = 0;

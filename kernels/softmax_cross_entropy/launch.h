@@ -6,8 +6,8 @@
 
 namespace headway::kernels::cuda {
 
-/// Softmax cross entropy (kernels/softmax_cross_entropy/op.h) with its gradient in the same pass: what is asked for is
-/// what is not null.
+/// Softmax cross entropy (kernels/softmax_cross_entropy/op.h), with its gradient in the same pass.
+/// Only results whose pointers are not null are computed.
 struct SoftmaxCrossEntropyArrays {
   const void* logits = nullptr;
   const std::int32_t* labels = nullptr;
@@ -21,7 +21,7 @@ constexpr std::int64_t softmax_cross_entropy_scratch_floats(SoftmaxCrossEntropyS
   return 2 * shape.rows + 1;
 }
 enum class SoftmaxVariant {
-  kBest,   ///< a row in registers: of a warp up to 1024 classes, of a block up to 8192; else kNaive
+  kBest,   ///< row in registers of a warp up to 1024 classes, of a block up to 8192; else kNaive
   kNaive,  ///< a block per row, which reads the row for every sum; any width
 };
 
@@ -35,13 +35,13 @@ Launches softmax_cross_entropy(const Limits& limits, NumberFormat format,
                                SoftmaxCrossEntropyShape shape,
                                const SoftmaxCrossEntropyArrays& arrays,
                                SoftmaxVariant variant = SoftmaxVariant::kBest);
-/// The gradient from the probabilities, where they were kept: one more read of them.
+/// The gradient from stored probabilities: reads them once more.
 Launches softmax_cross_entropy_backward(const Limits& limits, NumberFormat format,
                                         SoftmaxCrossEntropyShape shape,
                                         const SoftmaxCrossEntropyArrays& arrays);
 
-/// The second half of a loss in parts: figures from logarithms of probabilities (`logits`), which log_softmax made,
-/// and their gradient, -scale / counted rows at labels (`dlogits`).
+/// The second half of a loss in two ops: figures from the log probabilities (`logits`) that
+/// log_softmax computed, and their gradient, -scale / counted rows at labels (`dlogits`).
 Launches nll_loss_forward(const Limits& limits, NumberFormat format, SoftmaxCrossEntropyShape shape,
                           const SoftmaxCrossEntropyArrays& arrays);
 Launches nll_loss_backward(const Limits& limits, NumberFormat format,

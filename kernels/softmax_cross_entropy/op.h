@@ -7,13 +7,13 @@
 
 namespace headway::kernels {
 
-/// Cross entropy of softmax(logits) against class labels, with the figures people watch.
-/// logits [rows][classes], labels [rows] in [0, classes); a negative label leaves its row out
+/// Cross entropy of softmax(logits) against class labels, with the usual training figures. logits
+/// [rows][classes], labels [rows] in [0, classes); a row with a negative label does not count
 /// (padding of a last batch).
 ///   probability = exp(logit - max) / sum exp(logit - max)
 ///   loss = mean over counted rows of -log probability[label];  correct = rows whose largest logit
 ///   is the label's (the first of equals); counted = rows that count
-/// Sums in double. A label >= classes is a broken invariant.
+/// Sums in double. A label >= classes violates an invariant.
 struct SoftmaxCrossEntropyShape {
   std::int64_t rows = 0;
   int classes = 0;
@@ -32,8 +32,8 @@ void softmax_cross_entropy_forward(SoftmaxCrossEntropyShape shape, const float* 
 void softmax_cross_entropy_backward(SoftmaxCrossEntropyShape shape, const float* probabilities,
                                     const std::int32_t* labels, float* dlogits, float scale = 1);
 
-/// The second half of the loss when it is computed in parts: the same figures from the logarithms
-/// of the probabilities (kernels/softmax/op.h), and their gradient -scale / counted rows at labels.
+/// The second half of the loss in two ops: the same figures from the log probabilities
+/// (kernels/softmax/op.h), and their gradient, -scale / counted rows at labels.
 void nll_loss_forward(SoftmaxCrossEntropyShape shape, const float* log_probabilities,
                       const std::int32_t* labels, LossFigures* figures);
 void nll_loss_backward(SoftmaxCrossEntropyShape shape, const std::int32_t* labels, float* dx,

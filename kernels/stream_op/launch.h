@@ -6,9 +6,9 @@
 
 namespace headway::kernels::cuda {
 
-/// The launches that do what kernels::run does on a processor. They hold the addresses and, in their tables, what the op's
-/// spans say: neither needs to outlive this call but the arrays. Shapes and addresses that no kernel takes are refused
-/// (Error, internal); an op over nothing takes no launch.
+/// The launches that compute the same as kernels::run on a processor. They copy the addresses and,
+/// in their tables, the content of the op's spans; only the arrays must outlive this call. Throws
+/// Error (internal) for shapes and addresses that no kernel supports; an empty op has no launch.
 Launches launches(const Limits& limits, const StreamOp& op);
 
 }  // namespace headway::kernels::cuda

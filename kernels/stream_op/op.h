@@ -15,9 +15,10 @@
 
 namespace headway::kernels {
 
-/// What a stream runs beside the ops of a graph, as data, so that every device can make a kernel of it: kernels::run on a
-/// processor, kernels::cuda::launches on a GPU. All arrays are the device's. First what ranks do with gradients before and
-/// after they are sent, then what becomes of images before they are a graph's input.
+/// Work that a stream runs besides the ops of a graph, as data, so that every device can make a
+/// kernel of it: kernels::run on a processor, kernels::cuda::launches on a GPU. All arrays are in
+/// device memory. First come the ops that ranks apply to gradients before and after an exchange,
+/// then the ops that turn images into a graph's input.
 using StreamOp = std::variant<PackGradients, UnpackGradients, AddUpGradients, AddVector,
                               CompressHalf, DecompressHalf, CompressInt8, DecompressInt8,
                               CompressTop, DecompressTop, PowerFirst, PowerSecond, PowerRestore,

@@ -37,7 +37,8 @@ __device__ void norm_direction(const TableStep& by, const TableTensor* tensors) 
   norm_body<T>(by, tensors, [](const TableTensor& t) { return t.direction; });
 }
 
-/// A block per tensor adds its chunks, each thread every 256th, then the threads in order of a tree.
+/// One block per tensor sums its chunks: each thread every 256th chunk, then the threads in tree
+/// order.
 template <class>
 __device__ void norm_finish(const TableStep& by, const TableTensor* tensors) {
   for (int i = blockIdx.x; i < by.tensors; i += gridDim.x) {

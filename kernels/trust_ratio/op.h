@@ -8,14 +8,14 @@
 
 namespace headway::kernels {
 
-/// Layer-wise adaptive optimizers: a tensor's step is as long as a share of its own norm.
+/// Layer-wise adaptive optimizers: the length of a tensor's step is a share of the tensor's norm.
 ///   LAMB (You et al. 2020): r = m^ / (sqrt(v^) + epsilon) + decay·p, moments as Adam's;
 ///                           p = p - rate · ratio · r,   ratio = |p| / |r|  (1 where either is 0)
 ///   LARS (You et al. 2017): g' = g + decay·p,  ratio = trust · |p| / (|g| + decay·|p|)  (trust where
 ///                           either is 0, as for biases at the start);
 ///                           v = momentum·v + ratio·rate·g';  p = p - v
-/// Norms are sums of squares in float by blocks, joined in double. Fields of AdamTensor and
-/// AdamStep that an optimizer does not name are unused (LARS keeps v in `mean`).
+/// Norms are sums of squares, in float by blocks and joined in double. An optimizer ignores the
+/// fields of AdamTensor and AdamStep that its formula does not name (LARS keeps v in `mean`).
 struct LarsStep {
   float rate = 0;
   float momentum = 0.9F;
@@ -24,7 +24,7 @@ struct LarsStep {
   float gradient_scale = 1;
 };
 
-/// Sum of squares of each tensor's `count` floats, all tensors in one call.
+/// Writes the sum of squares of each tensor's `count` floats, for all tensors in one call.
 struct NormTensor {
   const float* values = nullptr;
   std::int64_t count = 0;
@@ -34,10 +34,10 @@ constexpr Work squared_norm_work(std::int64_t count) {
   return {2 * count, 4 * count};
 }
 
-/// First half of LAMB: moments and directions (`directions[i]` has the tensor's count).
+/// First half of LAMB: computes moments and directions (`directions[i]` has the tensor's count).
 void lamb_directions(std::span<const AdamTensor> tensors, const AdamStep& by,
                      std::span<float* const> directions);
-/// Second half, with the squared norms of parameters and directions.
+/// Second half: makes the step, with the squared norms of parameters and directions.
 void lamb_apply(std::span<const AdamTensor> tensors, const AdamStep& by,
                 std::span<float* const> directions, std::span<const double> parameter_squares,
                 std::span<const double> direction_squares);
@@ -48,7 +48,7 @@ constexpr Work lamb_apply_work(std::int64_t count) {
   return {2 * count, 12 * count};
 }
 
-/// The whole of LARS after the norms.
+/// LARS after the norms.
 void lars_apply(std::span<const AdamTensor> tensors, const LarsStep& by,
                 std::span<const double> parameter_squares,
                 std::span<const double> gradient_squares);

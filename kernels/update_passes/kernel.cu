@@ -5,7 +5,8 @@
 
 namespace headway::kernels::cuda {
 
-/// to[i] = f(to[i], from[i]) over every tensor, eight at a time; `copies`: to is the parameter, whose copy is written, too.
+/// to[i] = f(to[i], from[i]) over every tensor, eight at a time. `copies`: `to` is the parameter,
+/// whose copy is also written.
 template <class T, class To, class From, class F>
 __device__ void for_each_element(const TableStep& by, const TableTensor* tensors, const To& to_of,
                                  const From& from_of, const F& f, bool copies = false) {
@@ -44,7 +45,7 @@ struct Gradient {
   __device__ const void* operator()(const TableTensor& t) const { return t.gradient; }
 };
 
-/// d = g + decay · p, a pass of three arrays.
+/// d = g + decay · p: a pass over three arrays.
 template <class T>
 __device__ void sgd_decay(const TableStep& by, const TableTensor* tensors) {
   if (skips(by)) return;
@@ -120,7 +121,7 @@ __device__ void adam_decay(const TableStep& by, const TableTensor* tensors) {
   for_each_element<T>(by, tensors, Parameter{}, Parameter{},
                       [&](float p, float) { return p * (1.0F - by.rate * by.decay); });
 }
-/// p -= rate · m^ / size, a pass of three arrays.
+/// p -= rate · m^ / size: a pass over three arrays.
 template <class T>
 __device__ void adam_apply(const TableStep& by, const TableTensor* tensors) {
   if (skips(by)) return;

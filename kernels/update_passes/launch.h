@@ -5,9 +5,10 @@
 
 namespace headway::kernels::cuda {
 
-/// What an optimizer made of elementwise operations does instead of sgd_momentum or adam, one pass over memory each
-/// (kernels/sgd_momentum/op.h, kernels/adam/op.h); `direction` keeps what lies between passes. An overflow noted in by.state
-/// skips every pass. Gradients in `format`; the last pass writes the copy.
+/// An optimizer as elementwise passes over memory instead of sgd_momentum or adam
+/// (kernels/sgd_momentum/op.h, kernels/adam/op.h). `direction` keeps intermediate values between
+/// passes. An overflow recorded in by.state skips every pass. Gradients are in `format`; the last
+/// pass writes the copy.
 enum class SgdPass { kDecay, kScale, kAccumulate, kApply };
 Launches sgd_pass(const Limits& limits, NumberFormat format, SgdPass pass, const TableStep& by,
                   std::span<const TableTensor> tensors);

@@ -130,7 +130,7 @@ std::optional<int> parse_command_line(int argc, const char* const* argv, Command
     return report_unknown(app, extras.front());
   for (int i = 0; i < argc; ++i) into.text += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
   if (!preset.empty()) {
-    EffectiveSettings given;  // the device decides about a preset's sizes
+    EffectiveSettings given;  // the device decides which sizes of a preset apply
     for (const auto& [name, value] : assignments) given.apply(name, value);
     into.settings.apply(find_preset(preset), given.values().device);
   }

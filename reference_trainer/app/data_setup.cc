@@ -53,7 +53,7 @@ void check_text_data(const Settings& s) {
                find_switch("data").get(s));
 }
 
-/// The text of a run; `samples` sequences of it at most.
+/// The text of a run, with at most `samples` sequences.
 TrainAndTestText load_tokens(const Settings& s, std::string& note) {
   const auto seed = static_cast<std::uint64_t>(s.seed);
   const bool installed = has_text(s.text_dir);
@@ -75,7 +75,7 @@ TrainAndTestText load_tokens(const Settings& s, std::string& note) {
   return text;
 }
 
-/// The translations of a run; `samples` of them at most.
+/// The translations of a run, at most `samples`.
 TrainAndTestPairs load_translations(const Settings& s, std::string& note) {
   check_text_data(s);
   const bool installed = has_pairs(s.pairs_dir);
@@ -110,13 +110,13 @@ std::string no_pictures(const Settings& s) {
       escape_terminal(s.picture_dir));
 }
 
-/// Of which a tenth is for testing.
+/// The number of pictures to generate; a tenth of them is for testing.
 std::int64_t generated_pictures(const Settings& s) {
   constexpr std::int64_t kUsual = 2000;
   return s.samples > 0 ? s.samples * 10 / 9 + 100 : kUsual;
 }
 
-/// Whether composites show pictures of picture_dir.
+/// Whether composites use the pictures of picture_dir.
 bool has_objects(const Settings& s) {
   std::error_code ignored;
   return (s.data == DataKind::kAuto || s.data == DataKind::kPictures) &&
@@ -128,7 +128,7 @@ std::string composites_description(const Settings& s) {
                      has_objects(s) ? "pictures of " + s.picture_dir : "generated shapes", s.seed);
 }
 
-/// The folder of pictures put together from those of picture_dir, or from generated shapes.
+/// The folder of pictures composed from those of picture_dir, or from generated shapes.
 std::filesystem::path composites(const Settings& s, const LayoutProgress& progress,
                                  std::string& note) {
   if (s.data == DataKind::kFashionMnist || s.data == DataKind::kText)
@@ -215,7 +215,7 @@ void DataSetup::open_images(const Settings& s, const LayoutProgress& progress, s
   }
   test_ = open_memory(images_.test);
   if (s.source == SourceKind::kMemory) return;
-  images_.train.pixels = {};  // from now on they come from storage
+  images_.train.pixels = {};  // from here on they are read from storage
 }
 
 void DataSetup::open_pictures(const Settings& s, const LayoutProgress& progress,
@@ -261,7 +261,7 @@ void DataSetup::open_boxes(const Settings& s, const LayoutProgress& progress, st
   const std::filesystem::path root =
       s.data == DataKind::kCoco ? std::filesystem::path(s.box_dir) : composites(s, progress, note);
   size_ = static_cast<int>(s.image_size);
-  // Boxes are found in all of a picture, so a canvas has all of it.
+  // A detector finds boxes in the whole picture, so the canvas holds all of it.
   canvas_ = {size_ * 8 / 7, size_ * 8 / 7, true};
   train_boxes_ = read_boxes(root, false, s.samples);
   test_boxes_ = read_boxes(root, true, 0);

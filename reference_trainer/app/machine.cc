@@ -15,7 +15,7 @@ namespace {
 
 CudaCollectives collectives_by(const Settings& settings) {
   if (settings.comm == CommKind::kNccl) return CudaCollectives::kNccl;
-  // Emulated links are the backend's.
+  // The backend emulates links, so NCCL cannot be used with them.
   const bool any = settings.comm == CommKind::kAuto && !emulates_links(settings);
   return any ? CudaCollectives::kAny : CudaCollectives::kHost;
 }

@@ -40,7 +40,7 @@
 namespace headway::trainer {
 namespace {
 
-/// The signal that asked the run to end; 0: none did.
+/// The signal that asked the run to end; 0: none.
 std::atomic<int> stop_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -57,7 +57,7 @@ void handle_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-/// Ends the layout of data in order.
+/// Thrown to end the layout of data in an orderly way.
 struct Interrupted {};
 
 int resolved_threads(const Settings& settings) {
@@ -66,7 +66,8 @@ int resolved_threads(const Settings& settings) {
   return std::clamp(ranks > 1 ? available_cores() / ranks : available_cores() - 1, 1, 8);
 }
 
-/// As traces carry them: advice names the trainer's switches only where it is the trainer's trace.
+/// The settings for a trace. Advice names the trainer's switches only if the trace is marked as the
+/// trainer's.
 std::vector<std::pair<std::string, std::string>> all_settings(const EffectiveSettings& settings) {
   std::vector<std::pair<std::string, std::string>> all = {{"trainer", "headway-train"},
                                                           {"preset", settings.preset()}};
@@ -97,7 +98,7 @@ std::string model_name(const Settings& s) {
                      s.features, s.heads, s.sequence);
 }
 
-/// What the number format of inference costs.
+/// The loss and accuracy in plain FP32, for comparison with the number format of inference.
 std::string beside_fp32(const Settings& settings, const RunResult& result) {
   if (!result.plain_evaluation) return {};
   return fmt::format(" in {}; in plain FP32 loss {:.3f}, accuracy {}",
@@ -105,7 +106,7 @@ std::string beside_fp32(const Settings& settings, const RunResult& result) {
                      format_percent(result.plain_evaluation->accuracy));
 }
 
-/// Tokens are bytes. What follows the first prompt.
+/// The text generated after the first prompt. Tokens are bytes.
 std::string first_text(const Settings& settings, const RunResult& result) {
   std::string text;
   for (const std::vector<std::int32_t>& step : result.tokens) {
@@ -133,7 +134,7 @@ void print_summary(const Settings& settings, const RunResult& result) {
                samples_word(settings), beside_fp32(settings, result));
 }
 
-/// What the libraries do against what the switch says.
+/// Reports where the libraries overrule the switch.
 void print_tf32(const Settings& s) {
   if (s.tf32_forbidden && s.precision == Precision::kTf32)
     fmt::print("NVIDIA_TF32_OVERRIDE is 0: products are in FP32, not in TF32\n");
@@ -170,7 +171,8 @@ TrainerHooks make_hooks(const CommandLine& command, Progress& progress,
   return hooks;
 }
 
-/// Runs `work` with the other ranks; they hear of its failure before anything waits for them.
+/// Runs `work` with the other ranks. When it fails, the other ranks are told before anything waits
+/// for them.
 RunResult with_ranks(CommBackend* backend, const std::function<RunResult()>& work) {
   try {
     return work();
@@ -236,7 +238,7 @@ void check_device_settings(const Settings& s) {
         "--cuda-graph off.");
 }
 
-/// Names the given switches that have an effect on a simulated machine only.
+/// Names the given switches that affect only a simulated machine.
 void tell_unused(const EffectiveSettings& settings) {
   for (const char* name : {"gpu", "clock", "jitter", "host_cores"}) {
     const Switch& one = find_switch(name);
@@ -245,7 +247,7 @@ void tell_unused(const EffectiveSettings& settings) {
   }
 }
 
-/// Training first, where there is no checkpoint.
+/// Trains first where there is no checkpoint.
 RunResult infer_for_real(const CommandLine& command, const DataSetup& data, Progress& progress,
                          Device& device, bool& printed_only) {
   const Settings& settings = command.settings.values();
@@ -275,7 +277,7 @@ RunResult infer_for_real(const CommandLine& command, const DataSetup& data, Prog
   return inference.run(make_hooks(command, progress, steps));
 }
 
-/// On the processor or on a GPU.
+/// Runs on the processor or on a GPU.
 RunResult train_for_real(const CommandLine& command, const DataSetup& data, Progress& progress,
                          const RankParts& rank, bool& printed_only) {
   const Settings& settings = command.settings.values();
@@ -322,7 +324,7 @@ RunResult train_simulated(const CommandLine& command, const DataSetup& data, Pro
   if (!command.calibration.empty()) parts.write_calibration(run, command.calibration);
   if (!command.oracle.empty()) {
     OracleFacts facts{&command.settings, &run.result, &run, {}};
-    // The truth about a fix is the same run with it.
+    // The true effect of a fix is the same run with the fix.
     if (const auto without = command.settings.without_planted())
       facts.mean_step_s_without =
           sim::simulate(*without, data.data(), {false, false}, {}).result.mean_step_s();
@@ -341,7 +343,7 @@ int train(CommandLine& command, const ProgramParts& parts,
         "--trace is for simulated runs (--device sim), whose clock no tool can see. Record a run "
         "on "
         "the host with `headway record -o FILE -- headway-train ...`.");
-  std::string first_trace = command.trace;  // of the first rank
+  std::string first_trace = command.trace;  // of rank 0
   if (const std::size_t rank = first_trace.find("%r"); rank != std::string::npos)
     first_trace.replace(rank, 2, "0");
   if (std::error_code ignored; std::filesystem::is_regular_file(first_trace, ignored))
@@ -382,8 +384,8 @@ int train(CommandLine& command, const ProgramParts& parts,
   return result.interrupted ? 128 + stop_signal.load() : 0;
 }
 
-/// This process' place among ranks that a launcher has started; none: it runs alone, or is to launch
-/// ranks itself. Only rank 0 speaks and writes files.
+/// This process's place among the ranks that a launcher has started. None: it runs alone, or must
+/// launch ranks itself. Only rank 0 prints and writes files.
 std::optional<RankIdentity> rank_of(CommandLine& command) {
   std::optional<RankIdentity> identity = identity_from_environment();
   const int asked = static_cast<int>(command.settings.values().ranks);

@@ -5,13 +5,14 @@
 
 namespace headway::trainer {
 
-/// What the program uses and the trainer must not know: who writes files of simulated runs for Headway.
+/// What the program passes to the trainer, which must not depend on it: the writers of Headway's
+/// files of simulated runs.
 struct ProgramParts {
   sim::WriteTrace write_trace;
   sim::WriteTrace write_calibration;
 };
 
-/// `headway-train` with these arguments; returns its exit status. Errors have been reported.
+/// Runs `headway-train` with these arguments, reports errors, and returns the exit status.
 int run_program(int argc, const char* const* argv, const ProgramParts& parts);
 
 }  // namespace headway::trainer

@@ -57,7 +57,7 @@ void Progress::count(const std::string& what, std::int64_t done, std::int64_t to
 void Progress::step(const StepRecord& step, std::int64_t total, std::int64_t batch) {
   const bool last = step.step + 1 == total;
   if (!due(last)) return;
-  // The rate is over the steps since the last line: what happens now, not an average of the past.
+  // The rate covers the steps since the last line: the present speed, not an average of the past.
   const double end_s = step.start_s + step.duration_s;
   const std::int64_t steps = step.step + 1 - since_step_;
   const double rate =

@@ -11,9 +11,9 @@
 
 namespace headway::trainer {
 
-/// Moves bytes between the ranks of a run: what differs between shared memory and MPI. All calls
-/// block, take part in the same order on every rank of the scope, and throw Error (internal) within
-/// the run's timeout when another rank has died or does not come. One thread at a time.
+/// Moves bytes between the ranks of a run; shared memory and MPI each implement it. All calls
+/// block, must be made in the same order on every rank of the scope, and throw Error (internal)
+/// within the run's timeout when another rank has died or does not arrive. One thread at a time.
 class CommBackend {
  public:
   virtual ~CommBackend() = default;
@@ -21,12 +21,13 @@ class CommBackend {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// This rank has failed: the others stop waiting for it, as soon as they notice, with an Error that
-  /// says why. From any thread.
+  /// Reports that this rank has failed: the other ranks stop waiting for it as soon as they notice,
+  /// with an Error that contains `why`. May be called from any thread.
   virtual void abandon(const std::string& why) = 0;
-  /// Throws Error (internal) when another rank is known to have failed or died. From any thread; waits for nobody.
+  /// Throws Error (internal) when another rank is known to have failed or died. Does not wait. May
+  /// be called from any thread.
   virtual void check_others() = 0;
-  /// See Communicator. Where ranks cannot tell each other, each has its own way.
+  /// See Communicator. A backend whose ranks cannot tell each other a step has its own way.
   virtual std::int64_t stop_before(std::int64_t step) = 0;
   /// Waits for all ranks.
   virtual void barrier() = 0;
@@ -34,19 +35,21 @@ class CommBackend {
   virtual void all_reduce(Scope scope, std::span<float> values) = 0;
   /// The same for IEEE half precision; sums are rounded to it.
   virtual void all_reduce_half(Scope scope, std::span<std::uint16_t> values) = 0;
-  /// In place: `all` has a part of the same size for each rank, in their order, and this rank's is filled.
+  /// In place: `all` has a part of the same size for each rank, in rank order; this rank has filled
+  /// its own part.
   virtual void all_gather(std::span<std::byte> all) = 0;
-  /// In place: `parts` has one of the same size for each rank, in their order, and afterwards one from each.
+  /// In place: `parts` has a part of the same size for each rank, in rank order. Afterwards it
+  /// holds one part from each rank.
   virtual void all_to_all(std::span<std::byte> parts) = 0;
-  /// In place: afterwards the part of this rank's place in the scope holds the sum; the rest is
-  /// unspecified. Parts are `part_of`.
+  /// In place: afterwards the part at this rank's place in the scope (`part_of`) holds the sum; the
+  /// rest is unspecified.
   virtual void reduce_scatter(Scope scope, std::span<float> values) = 0;
   /// In place: every rank's part (as after reduce_scatter) reaches all ranks of the scope.
   virtual void all_gather_parts(Scope scope, std::span<float> values) = 0;
-  /// The same two for IEEE half precision; sums are rounded to it.
+  /// The same two operations for IEEE half precision; sums are rounded to it.
   virtual void reduce_scatter_half(Scope scope, std::span<std::uint16_t> values) = 0;
   virtual void all_gather_parts_half(Scope scope, std::span<std::uint16_t> values) = 0;
-  /// In place, through rank 0, which receives from each and sends to each in turn.
+  /// In place, through rank 0, which receives from each rank and sends to each rank in turn.
   virtual void reduce_through_server(std::span<float> values) = 0;
 };
 

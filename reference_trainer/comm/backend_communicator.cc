@@ -55,7 +55,7 @@ void BackendCommunicator::run(const Collective& collective, void* data) const {
   using Clock = std::chrono::steady_clock;
   const std::int64_t least = links_.collective_ns(collective.kind, collective.scope,
                                                   members(collective.scope), collective.bytes());
-  // The links begin when the last rank is there.
+  // The transfer begins when the last rank has arrived.
   if (least > 0) backend_.barrier();
   const Clock::time_point start = Clock::now();
   carry_out(collective, backend_, data);

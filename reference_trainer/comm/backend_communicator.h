@@ -9,7 +9,8 @@
 
 namespace headway::trainer {
 
-/// What communicators of devices that compute have in common: the ranks meet through a backend. `backend` must outlive it.
+/// Common base of the communicators of devices that really compute: the ranks meet through a
+/// backend. `backend` must outlive it.
 class BackendCommunicator : public Communicator {
  public:
   BackendCommunicator(CommBackend& backend, const LinkModel& links)
@@ -22,17 +23,18 @@ class BackendCommunicator : public Communicator {
 
  protected:
   CommBackend& backend() const { return backend_; }
-  /// Ranks of this rank's group in the scope, and its place among them.
+  /// The number of ranks in this rank's group of the scope, and this rank's place among them.
   int members(Scope scope) const;
   int place(Scope scope) const;
-  /// The same for all members, another for each group.
+  /// The same number for all members of a group; each group has its own.
   std::uint64_t communicator_id(Scope scope) const;
-  /// Publishes the groups that this rank is in.
+  /// Publishes the groups that contain this rank.
   void describe_groups() const;
-  /// What traces know of a call that has begun on the calling thread.
+  /// What traces record about a call that has begun on the calling thread.
   nvtx::CollectiveRange range_of(const Collective& collective) const;
   Kernel::Tag tag_of(const Collective& collective) const;
-  /// Carries it out in host memory at `data`: takes at least as long as the links would.
+  /// Carries out the collective in host memory at `data`. Takes at least as long as the modelled
+  /// links would.
   void run(const Collective& collective, void* data) const;
 
  private:

@@ -21,40 +21,42 @@ struct ExchangeOptions {
   Topology topology = Topology::kFlat;  ///< one ring, or rings inside nodes and across them
   double density = 0.01;                ///< kDgc: share of the values that is sent, after warm-up
   std::int64_t warm_up = 20;            ///< kDgc: exchanges at higher density, in four stages
-  float momentum = 0;                   ///< kDgc: corrected locally, as the optimizer then has none
-  int rank = 2;                         ///< kPowerSgd: of the approximation
-  float average_over = 1;               ///< what sums are divided by
-  std::uint64_t seed = 1;  ///< of what compression draws at random, the same on all ranks
+  float momentum = 0;                   ///< kDgc: applied locally; the optimizer then has none
+  int rank = 2;                         ///< kPowerSgd: rank of the approximation
+  float average_over = 1;               ///< sums are divided by this
+  std::uint64_t seed = 1;  ///< of the random numbers of compression; the same on all ranks
 };
 
-/// Gradients that go to the other ranks together, and how: stages that run in order on one stream,
-/// kernels and collectives in turn, the last of which leaves the mean in the gradients.
+/// Gradients that are exchanged with the other ranks together, and the stages of the exchange. The
+/// stages are kernels and collectives that run in order on one stream; the last one leaves the mean
+/// in the gradients.
 class Bucket {
  public:
-  /// `stream`: where it will be enqueued.
+  /// `stream`: where the stages are enqueued.
   Bucket(Device& device, Communicator& communicator, StreamId stream,
          std::vector<GradientTensor> tensors, int number, const ExchangeOptions& options);
 
-  /// Waits for the device: what is enqueued uses its kernels.
+  /// Waits for the device, because enqueued work uses these kernels.
   ~Bucket() { buffers_.clear(); }
   Bucket(const Bucket&) = delete;
   Bucket& operator=(const Bucket&) = delete;
 
-  /// One exchange, on the stream; returns before it is done. `batch` is for traces.
+  /// Enqueues one exchange on the stream and returns before it is done. `batch` is for traces.
   void enqueue(std::int64_t batch);
-  /// Of the gradients as they lie in memory.
+  /// Bytes of the gradients as they lie in memory.
   std::int64_t bytes() const { return bytes_; }
-  /// What this rank's collectives carry in one exchange, all together, once there is no warm-up any more.
+  /// Bytes that this rank's collectives carry in one exchange after warm-up, all collectives
+  /// together.
   std::int64_t sent_bytes() const { return ways_.back().sent_bytes; }
 
   // ---- for the files of comm/exchange/ ----
   const ExchangeOptions& options() const { return options_; }
   std::span<const GradientTensor> tensors() const { return tensors_; }
-  /// Values of the fusion buffer: all tensors', and zeros up to a multiple of the places of a hierarchy.
+  /// Values in the fusion buffer: those of all tensors, and zeros up to a multiple of places().
   std::int64_t count() const { return count_; }
   int rank() const { return communicator_.rank(); }
   int size() const { return communicator_.size(); }
-  /// Ranks among which a hierarchy reduces first.
+  /// The number of ranks that a hierarchical exchange reduces among first.
   int places() const;
   /// The fusion buffer, count() values; null where the device does not compute.
   float* flat() const { return flat_; }
@@ -72,21 +74,24 @@ class Bucket {
   }
   /// Writes host values to device memory, once.
   void upload(float* to, std::span<const float> values);
-  /// Keeps what ops point at as long as the bucket lives.
+  /// Keeps `values`, which ops point to, as long as the bucket lives.
   template <class T>
   std::span<const T> keep(std::vector<T> values) {
     auto kept = std::make_shared<const std::vector<T>>(std::move(values));
     kept_.push_back(kept);
     return *kept;
   }
-  /// What is added from here on takes the place of what was added before, from that exchange on.
+  /// Starts a new list of stages: from exchange `number` on, they replace the stages that were
+  /// added before.
   void from_exchange(std::int64_t number) { ways_.push_back({number, 0, {}}); }
-  /// The next stage. `part` names it in traces; what the op points at must live as long as the bucket.
+  /// Adds the next stage. `part` names it in traces; what the op points to must live as long as the
+  /// bucket.
   void add_kernel(const std::string& part, const kernels::StreamOp& op);
-  /// The next stage, in place on `count` values of device memory.
+  /// Adds the next stage, in place on `count` values of device memory.
   void add_collective(CollectiveKind kind, Scope scope, ElementType type, void* data,
                       std::int64_t count);
-  /// Sums `count()` values over all ranks, as the topology says: in one ring, or inside the nodes, across them, and back.
+  /// Sums `count()` values over all ranks: in one ring, or, in a hierarchy, inside the nodes,
+  /// across them, and back.
   template <class T>
   void add_sum(ElementType type, T* values) {
     if (options_.topology != Topology::kHierarchical)
@@ -107,7 +112,7 @@ class Bucket {
     std::unique_ptr<Kernel> kernel;
     std::unique_ptr<PreparedCollective> collective;
   };
-  /// The stages from one exchange on: compression may change after its warm-up.
+  /// The stages that apply from one exchange on: compression may change after its warm-up.
   struct Way {
     std::int64_t first_exchange = 0;  ///< counted from 0
     std::int64_t sent_bytes = 0;
@@ -130,7 +135,7 @@ class Bucket {
   std::int64_t exchanges_ = 0;
 };
 
-/// Each adds the stages of one way to exchange; one file of comm/exchange/ each.
+/// Each function adds the stages of one kind of exchange; each has its own file in comm/exchange/.
 namespace exchange {
 void add_plain(Bucket& bucket);
 void add_parameter_server(Bucket& bucket);

@@ -50,7 +50,7 @@ GradientSync::GradientSync(Device& device, StreamId compute, const Graph& graph,
     const auto its = rest.first(planned.tensors);
     rest = rest.subspan(planned.tensors);
     planned.add_up = make_add_up(Part::kLast, its, sums);
-    // Without memory behind them sums are not pointed into.
+    // Without real memory `sums` is null and must not be advanced.
     for (const GradientTensor& tensor : its) sums += sums ? tensor.count : 0;
   }
 }

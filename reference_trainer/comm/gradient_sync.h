@@ -19,42 +19,45 @@ struct GradientSyncOptions {
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   bool overlap = true;  ///< exchange a bucket as soon as it is full, not after the last gradient
   int micro_batches = 1;
-  bool each_micro_batch = false;  ///< gradients of each are exchanged, not their sums
+  bool each_micro_batch = false;  ///< exchange the gradients of each, not their sums
   bool sums =
       false;  ///< ranks have parts of one batch: gradients become sums over ranks, not means
-  std::optional<StreamId> stream = {};  ///< that it shares with other exchanges; none: its own
+  std::optional<StreamId> stream = {};  ///< shared with other exchanges; none: its own stream
 };
 
-/// Gradients of a step, from the ops that make them to the optimizer: adds up those of several micro
-/// batches, and exchanges them between ranks in buckets, in the order in which the backward pass makes
-/// them, on a stream of its own. Afterwards each gradient is the mean over ranks and micro batches
-/// (GradientSyncOptions::sums: the sum over ranks).
+/// Takes the gradients of a step from the ops that make them to the optimizer. Adds up those of
+/// several micro batches, and exchanges them between ranks in buckets, in the order in which the
+/// backward pass makes them, on its own stream. Afterwards each gradient is the mean over ranks and
+/// micro batches (GradientSyncOptions::sums: the sum over ranks).
 class GradientSync {
  public:
   /// (parameter, gradient) of the graph.
   using Pairs = std::vector<std::pair<ValueId, ValueId>>;
 
-  /// `communicator` null: one rank, only micro batches are added up.
+  /// `communicator` null: there is one rank, and only micro batches are added up.
   GradientSync(Device& device, StreamId compute, const Graph& graph, const CompiledGraph& compiled,
                const Pairs& gradients, Communicator* communicator,
                const GradientSyncOptions& options);
 
-  /// Waits for the device: what is enqueued uses its kernels.
+  /// Waits for the device, because enqueued work uses these kernels.
   ~GradientSync() { sums_ = {}; }
   GradientSync(const GradientSync&) = delete;
   GradientSync& operator=(const GradientSync&) = delete;
 
-  /// Whether buckets are exchanged between the ops of the backward pass: then it is to be told of each.
+  /// Whether buckets are exchanged between the ops of the backward pass: if so, the caller must
+  /// call `op_launched`.
   bool follows_ops() const { return communicator_ && options_.overlap; }
-  /// Whether the op makes the last gradient of a bucket: else `op_launched` does nothing after it.
+  /// Whether the op makes the last gradient of a bucket. For any other op, `op_launched` does
+  /// nothing.
   bool is_last_of_bucket(NodeId node) const;
   /// Whether the gradients of this micro batch, or the sums up to it, are exchanged.
   bool exchanges(int micro_batch) const {
     return options_.each_micro_batch || micro_batch + 1 == options_.micro_batches;
   }
-  /// After the launches of a backward op of a micro batch that is exchanged.
+  /// To be called after the launches of each backward op of a micro batch that is exchanged.
   void op_launched(NodeId node, std::int64_t batch);
-  /// After the backward pass of each micro batch; one that is exchanged starts what has not been.
+  /// To be called after the backward pass of each micro batch. If it is exchanged, starts the
+  /// exchanges that remain.
   void backward_launched(int micro_batch, std::int64_t batch);
 
   std::size_t buckets() const { return buckets_.size(); }
@@ -64,9 +67,9 @@ class GradientSync {
  private:
   struct Planned {
     std::unique_ptr<Bucket> bucket;
-    NodeId last;              ///< makes the last of its gradients
+    NodeId last;              ///< the op that makes the last of its gradients
     std::size_t tensors = 0;  ///< how many gradients it has
-    /// Of the last micro batch, where buckets of sums follow the ops: adds it to the bucket's sums.
+    /// Set where buckets of sums follow the ops: adds the last micro batch to the bucket's sums.
     std::unique_ptr<Kernel> add_up = nullptr;
   };
   void plan_buckets(const Graph& graph, const Pairs& in_order, const GradientSyncOptions& options);
@@ -82,9 +85,9 @@ class GradientSync {
   const GradientSyncOptions options_;
   StreamId stream_;
   std::vector<Planned> buckets_;
-  std::size_t exchanged_ = 0;  ///< buckets of this step
+  std::size_t exchanged_ = 0;  ///< buckets exchanged in this step
   std::vector<GradientTensor> tensors_;
-  Memory sums_;                                  ///< of micro batches
+  Memory sums_;                                  ///< over micro batches
   std::vector<std::unique_ptr<Kernel>> add_up_;  ///< by Part, of all gradients
 };
 

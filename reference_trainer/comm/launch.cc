@@ -20,11 +20,11 @@ namespace headway::trainer {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// For ranks to say why they stop after one has failed.
+/// Time for the other ranks to report why they stop, after one has failed.
 constexpr std::chrono::seconds kGrace{5};
 
 volatile std::sig_atomic_t received = 0;
-/// A terminal has sent its signal to the ranks as well; a second one would end them at once.
+/// A terminal has already sent its signal to the ranks; a second one would end them at once.
 extern "C" void on_signal(int signal, siginfo_t* info, void*) {
   if (info->si_code != SI_KERNEL) received = signal;
 }
@@ -40,7 +40,7 @@ pid_t start(int rank, int ranks, const char* const* argv) {
   const pid_t child = ::fork();
   if (child != 0) return child;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // died before the line above
+  if (::getppid() != parent) ::_exit(1);  // the parent died before the line above
   ::setenv("RANK", std::to_string(rank).c_str(), 1);
   ::setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
   ::setenv("WORLD_SIZE", std::to_string(ranks).c_str(), 1);
@@ -55,7 +55,7 @@ void signal_all(const std::vector<Child>& children, int signal) {
     if (child.running) ::kill(child.pid, signal);
 }
 
-/// The status that a shell would show; 4 (internal) for a signal that nobody asked for.
+/// The status that a shell would show; 4 (internal) for a signal.
 int exit_status(const Child& child) {
   return WIFEXITED(child.status) ? WEXITSTATUS(child.status)
                                  : static_cast<int>(ExitCode::kInternal);
@@ -108,7 +108,7 @@ class Launch {
     received = 0;
   }
 
-  /// First asks, then insists.
+  /// Asks the ranks to end; the second time, kills them.
   void stop_more() {
     fmt::print(stderr, "headway-train: ending {} rank{} that still run{}.\n", running_,
                running_ == 1 ? "" : "s", running_ == 1 ? "s" : "");

@@ -15,7 +15,8 @@ double LinkModel::rank_bytes_per_s(Scope scope, int ranks) const {
   if (network_bytes_per_s <= 0) return node;
   const double connection = network_bytes_per_s * connection_share;
   if (scope == Scope::kWorld) return std::min(node, connection);
-  // A rank has one connection: alone on its node it gets no more than that reaches.
+  // A rank has one connection: if it is alone on its node, it gets no more than one connection
+  // reaches.
   return std::min({node, network_bytes_per_s / ranks_per_node, connection});
 }
 
@@ -33,7 +34,7 @@ double LinkModel::all_to_all_s(int ranks, double bytes) const {
   const int near = std::min(ranks, ranks_per_node);
   const double piece = bytes / ranks;
   auto seconds = [&](double moved, double rate) {
-    constexpr double kOfFlags = 0.5;  // as of collective_ns
+    constexpr double kOfFlags = 0.5;  // as in collective_ns
     if (half_rate_bytes > 0) rate *= std::max(kOfFlags, piece / (piece + half_rate_bytes));
     return std::isinf(rate) || moved == 0 ? 0 : moved / rate;
   };
@@ -57,7 +58,7 @@ std::int64_t LinkModel::collective_ns(CollectiveKind kind, Scope scope, int rank
   double hops = ranks - 1;
   double moved = message * share;
   if (kind == CollectiveKind::kAllReduce) {
-    // A ring for what is large, a double tree for what is small: libraries take the better one.
+    // A ring for large messages, a double tree for small ones: libraries take the faster one.
     hops = std::min<double>(2.0 * (ranks - 1), 2.0 * std::ceil(std::log2(ranks)) * 2);
     moved *= 2;
   } else if (is_message(kind)) {
@@ -68,13 +69,14 @@ std::int64_t LinkModel::collective_ns(CollectiveKind kind, Scope scope, int rank
     moved = 2 * message * (ranks - 1);
   }
   double rate = rank_bytes_per_s(scope, ranks);
-  // The server has its node's network to itself when it leaves the node.
+  // When the server's transfers leave the node, the server has its node's network to itself.
   if (kind == CollectiveKind::kParameterServer && leaves_node && network_bytes_per_s > 0)
     rate = network_bytes_per_s;
   if (kind == CollectiveKind::kParameterServer) {
     rate /= 1 + server_congestion * (ranks - 1);
   } else {
-    // NCCL's protocol for small messages (LL) sends a flag with each word: half of the rate, whatever their size.
+    // NCCL's protocol for small messages (LL) sends a flag with each word, which gives half the
+    // rate at any size.
     constexpr double kOfFlags = 0.5;
     const double piece = is_message(kind) ? message : message / ranks;
     if (half_rate_bytes > 0) rate *= std::max(kOfFlags, piece / (piece + half_rate_bytes));

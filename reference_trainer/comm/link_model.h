@@ -10,9 +10,9 @@ enum class CollectiveKind : std::uint8_t {
   kReduceScatter,
   kAllGather,
   kParameterServer,
-  kAllToAll,  ///< every rank has a part for every other one
+  kAllToAll,  ///< every rank has a part for every other rank
   kSend,      ///< one side of a message between two ranks
-  kReceive,   ///< the other
+  kReceive,   ///< the other side
 };
 constexpr bool is_message(CollectiveKind kind) {
   return kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive;
@@ -20,8 +20,8 @@ constexpr bool is_message(CollectiveKind kind) {
 /// Which ranks take part: all, those of one node, or those with the same place on their nodes.
 enum class Scope : std::uint8_t { kWorld, kNode, kAcross };
 
-/// Links between ranks, by latency and bandwidth: what a simulated run takes its times from, and what
-/// throttles a real one. Nodes are `ranks_per_node` ranks in a row.
+/// Latency and bandwidth of the links between ranks. A simulated run takes its times from them; a
+/// real run is throttled to them. A node is `ranks_per_node` consecutive ranks.
 ///
 ///   ring of n ranks      (n - 1) hops of latency, and bytes · (n - 1)/n over the slowest link for a
 ///                        reduce-scatter or an all-gather, twice that for an allreduce
@@ -29,29 +29,29 @@ enum class Scope : std::uint8_t { kWorld, kNode, kAcross };
 ///                        nodes go over the network, which the ranks of a node share
 ///   parameter server     rank 0 receives and sends bytes · (n - 1): twice, over its one link
 ///
-/// A flat ring passes through one node after the other, as NCCL lays it, so that it crosses each node's network once each
-/// way and has it to itself; a collective across nodes (Scope::kAcross) is one of `ranks_per_node` that share it with
-/// 1/ranks_per_node of the bytes each.
+/// A flat ring passes through one node after the other, as NCCL lays it. It crosses each node's
+/// network once in each direction and does not share it. A collective across nodes (Scope::kAcross)
+/// is one of `ranks_per_node` that share the network, each with 1/ranks_per_node of the bytes.
 struct LinkModel {
   int ranks_per_node = 8;
-  double node_bytes_per_s = 0;     ///< of a rank to the others of its node; 0: as fast as it is
-  double network_bytes_per_s = 0;  ///< of a node; 0: as fast as it is
+  double node_bytes_per_s = 0;     ///< from a rank to the others of its node; 0: no limit
+  double network_bytes_per_s = 0;  ///< of a node; 0: no limit
   double node_latency_s = 0;       ///< per hop
   double network_latency_s = 0;
   double start_s = 0;  ///< of every collective
 
   double connection_share = 1;  ///< of the network's rate that one rank's connection reaches
   double half_rate_bytes =
-      0;  ///< a hop's message of so many bytes reaches half of the rate; none less
-  double server_congestion = 0;  ///< of a parameter server: each sender costs the others that share
+      0;  ///< a hop's message of this size reaches half the rate, and no message reaches less
+  double server_congestion = 0;  ///< parameter server: each sender slows the others by this
 
-  /// Bytes per second that one rank gets in a collective of this scope among `ranks`.
+  /// The bytes per second that one rank gets in a collective of this scope among `ranks`.
   double rank_bytes_per_s(Scope scope, int ranks) const;
-  /// Seconds of latency of a collective whose members pass something on so often.
+  /// Seconds of latency of a collective whose members pass data on `hops` times.
   double latency_s(Scope scope, int ranks, double hops) const;
-  /// Nanoseconds from the arrival of the last rank to the end; 0 where nothing limits. `bytes` is the
-  /// full message: of all members together for kAllGather and kReduceScatter, what one
-  /// rank sends or gets for kAllToAll.
+  /// Nanoseconds from the arrival of the last rank to the end; 0 without any limit. `bytes` is the
+  /// full message: for kAllGather and kReduceScatter that of all members together, for kAllToAll
+  /// what one rank sends or gets.
   std::int64_t collective_ns(CollectiveKind kind, Scope scope, int ranks, std::int64_t bytes) const;
 
  private:

@@ -15,11 +15,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-/// Between one size and the next: a line has two unknowns, and nine sizes from 1 KiB to 32 MiB show where it bends.
+/// Factor from one size to the next: a line has two unknowns, and nine sizes from 1 KiB to 32 MiB
+/// show where it bends.
 constexpr std::int64_t kFactor = 4;
 constexpr std::int64_t kSmall = 256 << 10;
 constexpr int kLeastRepetitions = 7;
-/// The first ones touch memory for the first time.
+/// Repetitions that are not measured, because they touch memory for the first time.
 constexpr int kWarmUp = 2;
 
 struct Kind {
@@ -32,7 +33,7 @@ constexpr auto kKinds = std::to_array<Kind>({
     {"allgather", &CommBackend::all_gather_parts},
 });
 
-/// Of each column of a table of ranks the least.
+/// The least value of each column in a table with one row per rank.
 std::vector<std::int64_t> least_of_ranks(CommBackend& backend,
                                          const std::vector<std::int64_t>& mine) {
   std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(backend.size()));
@@ -48,7 +49,7 @@ std::vector<std::int64_t> times_of(CommBackend& backend, const Kind& kind, std::
                                    int repetitions) {
   std::vector<std::int64_t> times;
   for (int i = -kWarmUp; i < repetitions; ++i) {
-    // Sums of sums would become infinite, and some processors are slower with those.
+    // Repeated sums would overflow to infinity, and some processors are slower with infinities.
     std::ranges::fill(values, 1.0F);
     backend.barrier();
     const Clock::time_point begin = Clock::now();

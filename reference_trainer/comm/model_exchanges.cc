@@ -44,7 +44,7 @@ ModelExchanges::ModelExchanges(Device& device, StreamId compute, const Graph& gr
     what.count = graph.value(result).shape.elements();
     what.text = node.name;
     what.of_model = true;
-    // A device that computes on the host has floats that are rounded to the format.
+    // A device that computes on the host keeps floats that are rounded to the format.
     if (!device.computes() && is_half(node.results)) what.type = ElementType::kHalf;
     if (device.computes()) what.data = compiled.memory(result).address;
     if (most && by->layer >= 0)

@@ -12,18 +12,19 @@
 
 namespace headway::trainer {
 
-/// What the ranks exchange of the layers that they share: the `exchange` ops of their graphs. The op has copied its operand, and
-/// the exchange is made in place of the result, on a stream of its own that compute waits for, as frameworks have it: what
-/// comes next needs it.
+/// The exchanges between ranks that share the model's layers: the `exchange` ops of their graphs.
+/// The op copies its operand, and the exchange is made in place in the result, on its own stream.
+/// The compute stream waits for it, as in frameworks, because the next op needs the result.
 class ModelExchanges {
  public:
-  /// Of an all-to-all whose parts differ (see Collective::most), by layer and batch; empty: they do not.
+  /// For an all-to-all whose parts differ (see Collective::most): the largest share by layer and
+  /// batch. Empty: all parts are equal.
   using Most = std::function<double(std::int64_t layer, std::int64_t batch)>;
   /// The communicator must outlive it.
   ModelExchanges(Device& device, StreamId compute, const Graph& graph,
                  const CompiledGraph& compiled, Communicator& communicator, const Most& most);
 
-  /// After the launches of an op.
+  /// To be called after the launches of an op.
   void after(NodeId node, std::int64_t batch);
   bool acts_after(NodeId node) const { return prepared_.contains(node); }
   StreamId stream() const { return stream_; }

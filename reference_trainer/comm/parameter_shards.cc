@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kRoot = 0;
 constexpr std::size_t kNone = SIZE_MAX;
 
-/// The unit whose parameters an op uses, or makes gradients of; kNone: it has none. Casts and gradients are like what they
-/// are of.
+/// The unit whose parameters an op uses or makes gradients of; kNone: none. A cast or gradient has
+/// the unit of the value that it is like.
 std::size_t unit_of_node(const Graph& graph, const Node& node,
                          const std::map<ValueId, std::size_t>& unit_of) {
   for (const std::vector<ValueId>* list : {&node.inputs, &node.outputs})
@@ -75,15 +75,16 @@ ParameterShards::ParameterShards(Device& device, StreamId compute, const Graph& 
 void ParameterShards::find_visits(const Graph& graph,
                                   const std::map<ValueId, std::size_t>& unit_of) {
   Phase phase = Phase::kNone;
-  std::set<std::size_t> held;  // in this phase
+  std::set<std::size_t> held;  // units gathered in this phase
   bool has_root = false;
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     const Node& node = graph.nodes()[i];
     if (node.phase != Phase::kForward && node.phase != Phase::kBackward) continue;
     const std::size_t unit = unit_of_node(graph, node, unit_of);
     if (unit == kNone) continue;
-    // A unit is given up after its forward pass, though its backward pass may come next. Until the last op of the pass that needs
-    // it, it is kept: where activations are computed anew, ops of two units take turns.
+    // A unit is freed after its forward pass, even if its backward pass comes next. It is kept
+    // until the last op of the pass that needs it, because where activations are recomputed, ops of
+    // two units alternate.
     if (phase != node.phase) held.clear();
     phase = node.phase;
     const bool goes_on = unit == kRoot ? !visits_.empty() && visits_.back().unit == kRoot
@@ -109,7 +110,7 @@ void ParameterShards::enqueue(nvtx::Name name, const PreparedCollective& what, s
   communicator_.enqueue(stream_, what, batch);
 }
 
-/// Of all visits up to this one that gather and have not yet.
+/// Gathers for all visits up to this one that need it and have not been gathered.
 void ParameterShards::gather(std::size_t visit, std::int64_t batch) {
   for (; next_ <= visit && next_ < visits_.size(); ++next_) {
     if (!visits_[next_].gathers) continue;

@@ -32,7 +32,7 @@ std::optional<int> number_in(const char* name) {
   return number;
 }
 
-/// Letters and digits of what the launchers call the run.
+/// The letters and digits of the launcher's name of the run.
 std::string run_name() {
   std::string name = fmt::format("/headway-train-{}-", ::getuid());
   for (const char* part : {"HEADWAY_TRAIN_RUN", "TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT",
@@ -70,7 +70,7 @@ std::optional<RankIdentity> identity_from_environment() {
 std::unique_ptr<CommBackend> connect_ranks(const RankIdentity& identity, const Settings& settings) {
   const std::chrono::nanoseconds timeout = comm_timeout(settings);
   const int per_node = static_cast<int>(settings.ranks_per_node);
-  // NCCL's ranks meet as the launcher means.
+  // With NCCL, ranks meet through the backend that fits the launcher.
   if (settings.comm != CommKind::kShm && (identity.mpi || settings.comm == CommKind::kMpi)) {
     if (auto backend = connect_mpi(per_node)) return backend;
     if (settings.comm == CommKind::kMpi)

@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 constexpr milliseconds kLook{100};
-/// In the place of a process: its rank has ended as it should.
+/// Replaces the process id of a rank that has ended normally.
 constexpr std::int32_t kLeft = -1;
 constexpr std::uint32_t kMagic = 0x48575253;
 constexpr std::size_t kPage = 4096;
@@ -45,7 +45,7 @@ bool alive(std::int32_t pid) {
 
 }  // namespace
 
-/// A barrier for one set of ranks: the last to come starts the next round.
+/// A barrier for one set of ranks: the last rank to arrive starts the next round.
 struct SharedMemory::Meeting {
   std::atomic<std::uint32_t> arrived{0};
   std::atomic<std::uint32_t> round{0};
@@ -91,7 +91,7 @@ std::unique_ptr<SharedMemory> SharedMemory::anonymous(int ranks) {
   if (memory == MAP_FAILED)
     fail_internal("Cannot map {} bytes to share between {} ranks: {}.", bytes, ranks,
                   system_error_text(errno));
-  auto* header = new (memory) Header;  // the rest is zero, which is what it should be
+  auto* header = new (memory) Header;  // all other memory is zero, as required
   header->ranks = static_cast<std::uint32_t>(ranks);
   header->magic = kMagic;
   return std::unique_ptr<SharedMemory>(new SharedMemory(memory, bytes, ranks));
@@ -123,7 +123,7 @@ std::unique_ptr<SharedMemory> SharedMemory::named(const std::string& name, int r
         header->pids()[0] = ::getpid();
         header->magic = kMagic;
       }
-      // A segment of a run that is gone: rank 0 will replace it.
+      // A segment of a run that has ended: rank 0 will replace it.
       if (header->magic == kMagic && header->pids()[0] != 0 && alive(header->pids()[0])) break;
       ::munmap(memory, bytes);
       memory = MAP_FAILED;

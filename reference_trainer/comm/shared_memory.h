@@ -10,19 +10,19 @@
 
 namespace headway::trainer {
 
-/// Memory that the ranks of one host share, with what they need to meet in it. Made by the launcher
-/// before it forks (`anonymous`), or under a name that all ranks know (`named`).
+/// Memory that the ranks of one host share, with the state that they need to meet. The launcher
+/// makes it before it forks (`anonymous`), or it has a name that all ranks know (`named`).
 ///
-/// Ranks sleep on a futex while they wait, and look every 100 ms whether the others live: a rank that
-/// dies, or says that it failed, ends the waiting of all.
+/// Waiting ranks sleep on a futex and check every 100 ms whether the others live. When a rank dies,
+/// or reports that it failed, all waiting ends.
 class SharedMemory {
  public:
-  /// Of one rank's part of the data area.
+  /// Size of one rank's slot in the data area.
   static constexpr std::size_t kSlotBytes = std::size_t{1} << 20;
 
   static std::unique_ptr<SharedMemory> anonymous(int ranks);
-  /// Rank 0 makes it, the others attach; waits for all until `timeout`, then the name is gone. Throws
-  /// Error that names who is missing.
+  /// Rank 0 makes it, the others attach. Waits for all ranks until `timeout`; the name is then
+  /// removed. Throws Error that names the missing ranks.
   static std::unique_ptr<SharedMemory> named(const std::string& name, int rank, int ranks,
                                              std::chrono::nanoseconds timeout);
   ~SharedMemory();
@@ -31,20 +31,20 @@ class SharedMemory {
 
   int ranks() const { return ranks_; }
   std::byte* slot(int rank) const { return data_ + static_cast<std::size_t>(rank) * kSlotBytes; }
-  /// Says which process is this rank.
+  /// Registers this process as rank `rank`.
   void join(int rank);
-  /// Says that the rank's process may end from here on.
+  /// From here on, the end of this rank's process is no failure.
   void leave(int rank);
-  /// Waits until all of `members` ranks that share `meeting` have come. Throws Error (internal) when
-  /// one has failed or died, or does not come within `timeout`.
+  /// Waits until all of the `members` ranks that share `meeting` have arrived. Throws Error
+  /// (internal) when one has failed or died, or does not arrive within `timeout`.
   void meet(int rank, int meeting, int members, std::chrono::nanoseconds timeout);
   /// Throws Error (internal) when the run was abandoned, or a rank other than `rank` has died.
   void check(int rank) const;
-  /// This run is over for all: "Rank 2 (process 123) was killed by signal 9".
+  /// Ends this run for all ranks. Example of `why`: "Rank 2 (process 123) was killed by signal 9".
   void abandon(const std::string& why);
-  /// The earliest step that any rank has named.
+  /// Proposes `step`, see Communicator; returns the earliest step that any rank has proposed.
   std::int64_t stop_before(std::int64_t step);
-  /// Why; empty while nobody has abandoned it.
+  /// The reason for which the run was abandoned; empty while it was not.
   std::string abandoned() const;
 
  private:

@@ -10,7 +10,7 @@
 namespace headway::trainer {
 namespace {
 
-/// What is summed up, and what the sum is rounded to.
+/// The terms that are summed, and the rounding of the sum.
 float term_of(float value) {
   return value;
 }
@@ -63,8 +63,9 @@ void ShmBackend::barrier() {
   meet(members(Scope::kWorld));
 }
 
-/// In pieces of a slot. Each member leaves the sum of its part in its own slot; `share_parts`: all
-/// take all parts. Sums go in the order of ranks, so that every member gets the same bits.
+/// Works in pieces of the size of a slot. Each member leaves the sum of its part in its own slot;
+/// `share_parts`: all members take all parts. Sums are in rank order, so that every member gets the
+/// same bits.
 template <class T>
 void ShmBackend::reduce(const Members& m, std::span<T> values, bool share_parts) {
   constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(T);
@@ -82,7 +83,7 @@ void ShmBackend::reduce(const Members& m, std::span<T> values, bool share_parts)
       for (int place = 0; place < count; ++place) sum += term_of(slot(place)[i]);
       piece[i] = rounded<T>(sum);
     }
-    meet(m);  // nobody reads the terms any more
+    meet(m);  // no member reads the terms any more
     if (!share_parts) continue;
     std::memcpy(slot(m.place) + own.begin, piece.data() + own.begin,
                 (own.end - own.begin) * sizeof(T));
@@ -119,7 +120,7 @@ void ShmBackend::all_gather(std::span<std::byte> all) {
   }
 }
 
-/// In pieces of all parts at once, each in its place of the slot.
+/// Works in pieces of all parts at once, each at its place in the slot.
 void ShmBackend::all_to_all(std::span<std::byte> parts) {
   const Members m = members(Scope::kWorld);
   const auto ranks = static_cast<std::size_t>(size());
@@ -140,7 +141,7 @@ void ShmBackend::all_to_all(std::span<std::byte> parts) {
 
 template <class T>
 void ShmBackend::scatter_sums(Scope scope, std::span<T> values) {
-  // Parts are those of the whole message, so each goes by itself: part after part to its owner.
+  // Parts are those of the whole message, so each part is sent separately to its owner.
   const Members m = members(scope);
   const int count = static_cast<int>(m.ranks.size());
   constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(T);

@@ -10,13 +10,13 @@
 
 namespace headway::trainer {
 
-/// Ranks of one host through shared memory: each copies a piece into its slot, adds up its part of
-/// everybody's, and takes the others' parts.
+/// Exchanges between ranks of one host through shared memory: each rank copies a piece into its
+/// slot, adds up its own part of all slots, and copies the other ranks' parts.
 class ShmBackend final : public CommBackend {
  public:
   ShmBackend(std::shared_ptr<SharedMemory> shared, int rank, int ranks_per_node,
              std::chrono::nanoseconds timeout);
-  /// Leaves: its end is no longer taken for its death.
+  /// Leaves the shared memory, so that the end of this process does not count as its death.
   ~ShmBackend() override { shared_->leave(rank_); }
   ShmBackend(const ShmBackend&) = delete;
   ShmBackend& operator=(const ShmBackend&) = delete;
@@ -40,8 +40,8 @@ class ShmBackend final : public CommBackend {
 
  private:
   struct Members {
-    int meeting = 0;         ///< of SharedMemory
-    int place = 0;           ///< of this rank among them
+    int meeting = 0;         ///< number of a meeting of SharedMemory
+    int place = 0;           ///< of this rank among the members
     std::vector<int> ranks;  ///< in order
   };
   Members members(Scope scope) const;

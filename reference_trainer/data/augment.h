@@ -22,12 +22,14 @@ struct Augmentation {
   PixelStatistics statistics;
 };
 
-/// The first half, choosing: a shift and a mirror image with equal chances each; neither where `how` has no chance.
+/// First half: chooses a shift, and a mirror image with even chance; neither where `how` has no
+/// random changes.
 kernels::ImageShift choose_shift(const Augmentation& how, Random& random);
-/// The second half, doing, for any number of images: all but `images` and the arrays, by (pixel/255 - mean) / deviation.
+/// Second half: normalises by (pixel/255 - mean) / deviation. Fills in all fields but `images` and
+/// the arrays, for any number of images.
 kernels::ShiftImages shift_images(const Augmentation& how, int height, int width);
-/// Both, of one image: random crop (a shift), random horizontal flip, normalised. `random` decides all choices; out has
-/// height·width floats.
+/// Both halves, for one image: random crop (a shift), random horizontal flip, normalisation.
+/// `random` decides all choices; `out` has height·width floats.
 void augment(const Augmentation& how, Random& random, std::span<const std::uint8_t> pixels,
              int height, int width, std::span<float> out);
 

@@ -11,7 +11,7 @@ namespace {
 
 using conventions::RangeKind;
 
-/// Images with a label each.
+/// Makes batches of images with one label each.
 class ImageMaker final : public BatchMaker {
  public:
   ImageMaker(SampleSource& source, const LoaderOptions& options)

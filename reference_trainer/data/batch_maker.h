@@ -13,37 +13,40 @@ namespace headway::trainer {
 class SampleSource;    // source.h
 struct LoaderOptions;  // loader.h
 
-/// Fills batches in stages, each for the whole batch and each an NVTX range on the calling thread, inside the
-/// batch's own: read, decode, augment (unless the device does it), collate for labelled images; those of kBoxStages for images
-/// with boxes. Keeps its memory from batch to batch; one for each thread. What comes out is decided by the options'
-/// seed, the epoch and the samples.
+/// Fills batches in stages, each of which handles the whole batch. Each stage is an NVTX range on
+/// the calling thread, inside the range of the batch. Labelled images have read, decode, augment
+/// (unless the device augments) and collate; images with boxes have the stages of kBoxStages. A
+/// maker reuses its memory from batch to batch; use one per thread. The options' seed, the epoch
+/// and the samples alone decide the content.
 class BatchMaker {
  public:
   virtual ~BatchMaker() = default;
-  /// `batch.id` and `batch.rows` (as many as samples) are set. Throws Error (bad input) naming the file.
+  /// The caller sets `batch.id` and `batch.rows` (the number of samples). Throws Error (bad input)
+  /// naming the file.
   virtual void make(Batch& batch, std::int64_t epoch, std::span<const std::int64_t> samples) = 0;
 };
 
-/// The one that the options mean. `source` and `options` must outlive it.
+/// The maker that the options call for. `source` and `options` must outlive it.
 std::unique_ptr<BatchMaker> make_batch_maker(SampleSource& source, const LoaderOptions& options);
 std::unique_ptr<BatchMaker> make_box_maker(SampleSource& source, const LoaderOptions& options);
 std::unique_ptr<BatchMaker> make_packed_maker(SampleSource& source, const LoaderOptions& options);
 
-/// What the range of a stage says.
+/// The payload of the range of a stage.
 conventions::RangePayload stage_payload(conventions::RangeKind kind, std::int64_t batch,
                                         std::int64_t bytes);
 
-/// The stages of images with boxes, in order. `encode` is left out where the device matches boxes; `crop`, `flip`
-/// and `jitter` without chance; `resize`, `jitter` and `normalise` where the device makes the images, and `flip` is of boxes then.
+/// The stages of images with boxes, in order. `encode` is left out where the device matches boxes;
+/// `crop`, `flip` and `jitter` where augmentation is not random; `resize`, `jitter` and `normalise`
+/// where the device makes the images (`flip` then mirrors only boxes).
 enum class BoxStage : std::uint8_t {
   kRead,
   kDecode,
-  kCrop,    ///< which part, by the overlap with boxes
-  kResize,  ///< that part to the size that is trained
+  kCrop,    ///< chooses a part by its overlap with boxes
+  kResize,  ///< resamples that part to the size of training
   kFlip,    ///< pixels and boxes
-  kJitter,  ///< colours
+  kJitter,  ///< changes colours
   kNormalise,
-  kEncode,  ///< boxes as targets of anchors
+  kEncode,  ///< turns boxes into targets of anchors
   kCollate,
 };
 struct BoxStageName {

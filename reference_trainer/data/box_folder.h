@@ -12,18 +12,18 @@ namespace headway::trainer {
 
 /// Pictures with the boxes of the objects in them.
 struct BoxSet {
-  PictureSet pictures;  ///< `label` of the files means nothing
-  std::vector<std::vector<Box>>
-      boxes;  ///< by file; `label` is the place of the class among `classes`
-  /// Boxes of the picture with most of them.
+  PictureSet pictures;                  ///< the `label` of the files is not used
+  std::vector<std::vector<Box>> boxes;  ///< by file; `label` is the index of the class in `classes`
+  /// The largest number of boxes in one picture.
   std::int64_t most_boxes() const;
 };
 
-/// Reads `root/annotations.json`, in the form of COCO's instances: "images" (id, file_name below `root`, width,
-/// height), "annotations" (image_id, category_id, bbox [x, y, width, height] in pixels), "categories" (id,
-/// name); other fields are not looked at. Left out: crowds, boxes without extent, pictures without boxes. Every
-/// tenth picture is for testing (`test`), the others for training; `most` of them, 0: all. Throws Error (bad
-/// input) naming the file and the entry when something is missing, damaged or contradicts the rest.
+/// Reads `root/annotations.json`, in the format of COCO's instances: "images" (id, file_name below
+/// `root`, width, height), "annotations" (image_id, category_id, bbox [x, y, width, height] in
+/// pixels), "categories" (id, name); other fields are ignored. Crowds, boxes without extent and
+/// pictures without boxes are left out. Every tenth picture is for testing (`test`), the others for
+/// training. Takes at most `most` pictures; 0: all. Throws Error (bad input) naming the file and
+/// the entry when something is missing, damaged or contradicts the rest.
 BoxSet read_boxes(const std::filesystem::path& root, bool test, std::int64_t most);
 
 /// The name of the file that read_boxes() looks for.

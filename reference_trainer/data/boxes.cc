@@ -11,13 +11,13 @@
 namespace headway::trainer {
 namespace {
 
-/// Appends the box about a point, as far as it lies in the image.
+/// Appends the box around a point, cut to the image.
 void add_anchor(std::vector<float>& anchors, float x, float y, float width, float height) {
   for (float edge : {x - width / 2, y - height / 2, x + width / 2, y + height / 2})
     anchors.push_back(std::clamp(edge, 0.0F, 1.0F));
 }
 
-/// As kernels take boxes.
+/// A box in the form that kernels take.
 std::array<float, 4> edges(const Box& box) {
   return {box.left, box.top, box.right, box.bottom};
 }
@@ -114,7 +114,7 @@ std::vector<BoxEncoder::FeatureMap> ssd_feature_maps(int size) {
     cells.push_back(cells.back() == 3 ? 1 : (cells.back() + 1) / 2);
   std::vector<BoxEncoder::FeatureMap> maps;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::size_t at = kThree.size() - cells.size() + i;  // the coarser ones
+    const std::size_t at = kThree.size() - cells.size() + i;  // the coarser ones of the six
     BoxEncoder::FeatureMap map{cells[i], kPixels[at] / 300, kPixels[at + 1] / 300, {2}};
     if (kThree[at]) map.aspect_ratios.push_back(3);
     maps.push_back(std::move(map));

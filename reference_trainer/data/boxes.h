@@ -10,7 +10,8 @@
 
 namespace headway::trainer {
 
-/// A labelled rectangle in an image, in parts of its extents: 0 is left or top, 1 right or bottom.
+/// A labelled rectangle in an image, as fractions of its extents: 0 is left or top, 1 right or
+/// bottom.
 struct Box {
   float left = 0;
   float top = 0;
@@ -30,7 +31,7 @@ float iou(const Box& a, const Box& b);
 /// 0.1, 0.3, 0.5, 0.7, 0.9 or any overlap with some box, of scale 0.3 to 1 per side and aspect 0.5 to
 /// 2. A crop that no box' centre lies in is tried again, 50 times at most. Returns the part.
 Box random_iou_crop(std::span<const Box> boxes, Random& random);
-/// The boxes whose centre lies in `part`, cut to it, in parts of it.
+/// The boxes whose centre lies in `part`, cut to it, as fractions of it.
 std::vector<Box> crop_boxes(std::span<const Box> boxes, const Box& part);
 /// Mirrors left and right.
 void flip_boxes(std::span<Box> boxes);
@@ -40,9 +41,9 @@ class BoxEncoder {
  public:
   struct FeatureMap {
     int cells = 1;                     ///< per side
-    float scale = 0.1F;                ///< of a box, in parts of the image
-    float next_scale = 0.2F;           ///< of the following map: gives one more square box
-    std::vector<float> aspect_ratios;  ///< each also as its reciprocal, besides squares
+    float scale = 0.1F;                ///< of a box, as a fraction of the image
+    float next_scale = 0.2F;           ///< of the following map: adds one larger square box
+    std::vector<float> aspect_ratios;  ///< each is also used as its reciprocal
 
     /// Two squares, and two for each aspect ratio.
     std::int64_t anchors_per_cell() const {
@@ -55,20 +56,21 @@ class BoxEncoder {
   /// [count][4]: left, top, right, bottom.
   std::shared_ptr<const std::vector<float>> anchors() const { return anchors_; }
 
-  /// Per anchor: label (0: background, else that of the box + 1) and four offsets of the box that it is
-  /// to find, by the rules of kernels/box_match/op.h.
+  /// Fills in, for each anchor, the label (0: background, else the label of the box + 1) and the
+  /// four offsets of the box that the anchor has to find, by the rules of kernels/box_match/op.h.
   void encode(std::span<const Box> boxes, std::span<std::int32_t> labels,
               std::span<float> offsets) const;
-  /// The box that an anchor's offsets mean.
+  /// The box that these offsets of an anchor describe.
   Box decode(std::size_t anchor, std::span<const float, 4> offsets) const;
 
  private:
   std::shared_ptr<const std::vector<float>> anchors_;
 };
 
-/// SSD's feature maps for square images of `size` pixels behind a backbone that halves three times: each
-/// half as large as the one before, down to one cell. 300 pixels have the paper's six, 38 to 1 cells with
-/// 8732 anchors in its setting for COCO; smaller images have the coarser ones of them.
+/// SSD's feature maps for square images of `size` pixels behind a backbone that halves the size
+/// three times. Each map is half as large as the one before, down to one cell. Images of 300 pixels
+/// have the paper's six maps, 38 to 1 cells, with the 8732 anchors of its setting for COCO; smaller
+/// images have only the coarser maps.
 std::vector<BoxEncoder::FeatureMap> ssd_feature_maps(int size);
 
 }  // namespace headway::trainer

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 using Colour = std::array<double, 3>;
 
-/// Pixels fainter than this are not seen.
+/// Pixels with a lower alpha count as invisible.
 constexpr std::uint8_t kVisible = 32;
 
 Colour any_colour(Random& random) {
@@ -34,7 +34,7 @@ Colour any_colour(Random& random) {
   return colour;
 }
 
-/// A slope between two colours with grain.
+/// A colour gradient with grain.
 Picture background(Random& random) {
   Picture picture;
   picture.height = 200 + static_cast<int>(random.below(201));
@@ -74,8 +74,8 @@ Cutout draw_shape(int shape, int size, Random& random) {
   return cutout;
 }
 
-/// An image of `size` pixels on its longer side. Colours are weighted with their transparency, so that
-/// what is invisible does not bleed into the edges.
+/// An image of `size` pixels on its longer side. Colours are weighted by their alpha, so that
+/// invisible colours do not bleed into the edges.
 Cutout scaled(const Cutout& from, int size) {
   const int longer = std::max(from.picture.height, from.picture.width);
   auto extent = [&](int pixels) { return std::max(1, pixels * size / longer); };
@@ -101,7 +101,7 @@ Cutout scaled(const Cutout& from, int size) {
   return to;
 }
 
-/// Of pixels [left, right) x [top, bottom).
+/// The pixels [left, right) x [top, bottom).
 struct PixelBox {
   int left = 0;
   int top = 0;
@@ -109,7 +109,7 @@ struct PixelBox {
   int bottom = 0;
 };
 
-/// Around what is visible of a cutout; empty when nothing is.
+/// The bounds of the visible pixels of a cutout; empty when there are none.
 PixelBox bounds(const Cutout& cutout) {
   PixelBox box{cutout.picture.width, cutout.picture.height, 0, 0};
   for (int y = 0; y < cutout.picture.height; ++y)
@@ -173,7 +173,8 @@ class Composer {
   }
 
  private:
-  /// Puts one object where it hides little of the others; leaves it out when there is no such place.
+  /// Puts an object where it hides little of the others, or leaves it out when there is no such
+  /// place.
   void place(Random& random, Picture& picture, std::vector<Box>& placed,
              std::vector<std::pair<PixelBox, int>>& boxes) const {
     constexpr int kTries = 10;

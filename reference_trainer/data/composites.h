@@ -16,10 +16,11 @@ struct CompositeOptions {
   const PictureSet* objects = nullptr;  ///< PNGs with transparency; null: generated shapes
 };
 
-/// Writes JPEGs of 200 to 400 pixels a side with one to six objects each, and their boxes in COCO's form
-/// (annotations.json, see box_folder.h), below `cache` once; returns the folder. The same options give the
-/// same files. A box is the smallest rectangle around the object's visible pixels, hidden ones behind later
-/// objects included. Throws Error (bad input) when a picture is damaged or the cache cannot be written.
+/// Writes JPEGs of 200 to 400 pixels a side with one to six objects each, and their boxes in COCO's
+/// format (annotations.json, see box_folder.h), once, to a folder below `cache`; returns the
+/// folder. The same options give the same files. A box is the smallest rectangle around the
+/// object's visible pixels, including those that a later object hides. Throws Error (bad input)
+/// when a picture is damaged or the cache cannot be written.
 std::filesystem::path write_composites(const CompositeOptions& options,
                                        const std::filesystem::path& cache,
                                        const LayoutProgress& progress);

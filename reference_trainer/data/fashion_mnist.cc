@@ -21,7 +21,7 @@ constexpr const char* kTestImages = "t10k-images-idx3-ubyte.gz";
 constexpr const char* kTestLabels = "t10k-labels-idx1-ubyte.gz";
 constexpr int kClasses = 10;
 
-/// Ties the cache's files to the data they were made from.
+/// Identifies the data that the files in the cache were made from.
 unsigned long checksum(const fs::path& path, unsigned long crc) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> block(1 << 20);

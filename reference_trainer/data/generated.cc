@@ -13,8 +13,8 @@ namespace {
 constexpr int kSide = 28;
 constexpr int kClasses = 10;
 
-/// How much of class `shape` covers the point (x, y), which is relative to the middle in units of
-/// the shape's radius.
+/// Whether class `shape` covers the point (x, y), relative to the middle, in units of the shape's
+/// radius.
 bool covers(int shape, double x, double y) {
   const double radius = std::hypot(x, y);
   const bool inside = std::max(std::abs(x), std::abs(y)) < 1;

@@ -20,7 +20,7 @@ std::string shown(const std::filesystem::path& path) {
   return escape_terminal(path.string());
 }
 
-/// Reads exactly `bytes`, or fails with what is wrong.
+/// Reads exactly `bytes` bytes, or fails and reports the fault.
 void read_exactly(gzFile file, const std::filesystem::path& path, std::uint8_t* to,
                   std::int64_t bytes, const char* what) {
   std::int64_t done = 0;
@@ -69,7 +69,7 @@ IdxArray read_idx(const std::filesystem::path& path, int dimensions) {
   }
   array.bytes.resize(static_cast<std::size_t>(bytes));
   read_exactly(file.get(), path, array.bytes.data(), bytes, "the data");
-  // Reading on reaches the checksum at the end of the gzip stream.
+  // Reading on checks the checksum at the end of the gzip stream.
   std::uint8_t extra = 0;
   const int more = gzread(file.get(), &extra, 1);
   if (more > 0) fail_input("{}: is longer than its header says.", shown(path));

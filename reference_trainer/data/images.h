@@ -36,8 +36,9 @@ struct TrainAndTest {
 };
 
 /// Reads a gzipped IDX file of unsigned bytes with `dimensions` dimensions (the format of MNIST and
-/// its relatives): big-endian magic 0x0000'08'dd, the extents, the bytes. Throws Error (bad input)
-/// naming the file when it is missing, truncated, damaged, of another kind, or longer than it says.
+/// related sets): big-endian magic 0x0000'08'dd, the extents, the bytes. Throws Error (bad input)
+/// naming the file when it is missing, truncated, damaged, of another kind, or longer than its
+/// header says.
 struct IdxArray {
   std::vector<std::int64_t> extents;
   std::vector<std::uint8_t> bytes;
@@ -50,8 +51,8 @@ TrainAndTest load_fashion_mnist(const std::filesystem::path& folder);
 bool has_fashion_mnist(const std::filesystem::path& folder);
 
 /// 28x28 images of ten classes (bars, rings, crosses, ... at random place, size and brightness,
-/// with noise) that a small network can learn: what runs where no data set is installed. The same
-/// for the same seed.
+/// with noise) that a small network can learn. Used where no data set is installed. The same seed
+/// gives the same images.
 TrainAndTest generate_images(std::uint64_t seed, std::int64_t train_count, std::int64_t test_count);
 
 }  // namespace headway::trainer

@@ -13,7 +13,7 @@ namespace {
 
 static_assert(sizeof(JCOEF) == sizeof(std::int16_t) && sizeof(JBLOCK) == 64 * sizeof(JCOEF));
 
-/// Not what a GPU's part of decoding begins with. `what` is "a ...".
+/// Reports a JPEG that a device cannot decode. `what` begins with "a ".
 [[noreturn]] void fail_other(std::string_view origin, std::string_view what) {
   fail_input("{}: {}, which is not decoded on a device. Use --decode step.",
              escape_terminal(origin), what);
@@ -32,7 +32,7 @@ bool is_half_or_all(int part, int whole) {
 
 void require_known(const jpeg_decompress_struct& jpeg, std::string_view origin) {
   if (jpeg.jpeg_color_space == JCS_RGB) fail_other(origin, "a JPEG of RGB instead of YCbCr");
-  // libjpeg makes no RGB of these, either.
+  // libjpeg does not convert these to RGB either.
   if (jpeg.jpeg_color_space != JCS_GRAYSCALE && jpeg.jpeg_color_space != JCS_YCbCr)
     fail_input("{}: a JPEG of {} components, expected grey or YCbCr. Convert or remove the file.",
                escape_terminal(origin), jpeg.num_components);
@@ -58,7 +58,7 @@ JpegExtent extent_of(const jpeg_decompress_struct& jpeg) {
   return extent;
 }
 
-/// All but the steps, which may come later in the file.
+/// All fields but the steps, which may come later in the file.
 kernels::JpegPicture layout_of(const jpeg_decompress_struct& jpeg, std::int64_t offset) {
   kernels::JpegPicture picture;
   picture.height = static_cast<int>(jpeg.image_height);
@@ -110,7 +110,7 @@ kernels::JpegPicture read_jpeg_coefficients(std::span<const std::byte> bytes,
                     jpeg.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&jpeg), arrays[c],
                                                  static_cast<JDIMENSION>(y), 1, FALSE)[0],
                     row * sizeof(JCOEF));
-      // There is none for a component that no scan had; all its coefficients are 0.
+      // A component without a scan has no table; all its coefficients are 0.
       if (const JQUANT_TBL* table = jpeg.comp_info[c].quant_table)
         std::copy_n(table->quantval, 64, plane.steps);
     }

@@ -9,7 +9,7 @@
 namespace headway::trainer {
 namespace {
 
-/// A source that ends: libjpeg then says so instead of making up an end of the picture.
+/// A source that ends: libjpeg then reports it instead of inventing an end of the picture.
 extern "C" boolean no_more_bytes(j_decompress_ptr) {
   return FALSE;
 }
@@ -33,7 +33,7 @@ JpegDecoder::JpegDecoder(std::string_view origin) : origin_(origin) {
 JpegDecoder::JpegDecoder(std::span<const std::byte> bytes, std::string_view origin, Input input)
     : JpegDecoder(origin) {
   run([&](jpeg_decompress_struct& jpeg) {
-    // Sets all but `err` and `client_data` to zero first.
+    // This call first sets all fields but `err` and `client_data` to zero.
     jpeg_create_decompress(&jpeg);
     jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(bytes.data()),
                  static_cast<unsigned long>(bytes.size()));

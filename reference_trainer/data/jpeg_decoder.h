@@ -13,13 +13,14 @@ namespace headway::trainer {
 
 inline constexpr int kMostPictureSide = 20000;
 
-/// libjpeg's state for one JPEG. It reports errors by a call that must not return, and exceptions must not pass through it: it is
-/// called inside of run() alone, which turns them into an Error (bad input) that names `origin`. Both arguments must outlive it.
-/// The memory is freed with it, whatever happened.
+/// libjpeg's state for one JPEG. libjpeg reports errors by a call that must not return, and
+/// exceptions must not pass through libjpeg. So it is called only inside run(), which turns its
+/// errors into an Error (bad input) that names `origin`. Both arguments must outlive the decoder.
+/// The destructor frees the memory in every case.
 class JpegDecoder {
  public:
   enum class Input {
-    kWhole,     ///< of a JPEG
+    kWhole,     ///< all bytes of a JPEG
     kBeginning  ///< perhaps cut off
   };
   JpegDecoder(std::span<const std::byte> bytes, std::string_view origin,
@@ -28,17 +29,19 @@ class JpegDecoder {
   JpegDecoder(const JpegDecoder&) = delete;
   JpegDecoder& operator=(const JpegDecoder&) = delete;
 
-  /// Up to the first scan. False: a beginning that ends before it. Fails for more than 20000 pixels a side.
+  /// Reads up to the first scan. Returns false when a beginning ends before it. Fails for more than
+  /// 20000 pixels a side.
   bool read_header();
-  /// What the header told.
+  /// The header that was read.
   const jpeg_decompress_struct& header() const { return jpeg_; }
-  /// Calls body(jpeg_decompress_struct&), which libjpeg may leave at any of its calls: it may own nothing meanwhile.
+  /// Calls body(jpeg_decompress_struct&). libjpeg may jump out of any of its calls, so `body` must
+  /// not own anything meanwhile.
   template <class Body>
   void run(const Body& body) {
     if (setjmp(back_) != 0) fail(text_);  // NOLINT(cert-err52-cpp): libjpeg's interface
     body(jpeg_);
   }
-  /// Reads up to the end of the file. Fails when libjpeg warned of damage, which it fills with grey.
+  /// Reads to the end of the file. Fails when libjpeg warned of damage, which it fills with grey.
   void finish();
 
  private:

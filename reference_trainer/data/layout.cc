@@ -38,7 +38,7 @@ void write_file(const fs::path& path, const void* data, std::size_t size) {
     fail_cache(path, "write the file", {code, std::generic_category()});
 }
 
-/// Leftovers of processes that were killed while they wrote.
+/// Removes files of processes that were killed while they wrote.
 void remove_abandoned(const fs::path& folder) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
@@ -51,7 +51,8 @@ void remove_abandoned(const fs::path& folder) {
   }
 }
 
-/// A name of our own in `folder`, removed at the end unless it was published.
+/// A process-specific file name in `folder`; the file is removed at the end unless it was
+/// published.
 class Partial {
  public:
   Partial(const fs::path& folder, std::int64_t block)
@@ -115,7 +116,8 @@ fs::path lay_out(std::int64_t count, const fs::path& folder, std::string_view ex
   for (std::int64_t begin = 0; begin < count; begin += Sampler::kBlock) {
     const std::int64_t end = std::min(begin + Sampler::kBlock, count);
     const std::int64_t block = begin / Sampler::kBlock;
-    // A shorter last block of a limited data set is not the whole block that a longer run needs.
+    // The shorter last block of a limited data set must not count as the whole block that a longer
+    // run needs.
     const std::string name = end - begin == Sampler::kBlock
                                  ? fmt::format("{:05}{}", block, extension)
                                  : fmt::format("{:05}-{}{}", block, end - begin, extension);

@@ -59,14 +59,14 @@ Loader::~Loader() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-/// Batches are claimed in order, so the one that the consumer waits for always has memory.
+/// Batches are claimed in order, so the batch that the consumer waits for always has memory.
 bool Loader::can_claim() const {
   if (!options_.reuse_workers && next_in_ / per_epoch_ > next_out_ / per_epoch_) return false;
   return next_in_ < options_.batches && next_in_ < next_out_ + std::max(options_.prefetch, 1) &&
          !free_.empty();
 }
 
-/// Of the workers: those that live on have one.
+/// The epoch of the workers. Workers that are reused count only one.
 std::int64_t Loader::epoch_now() const {
   return options_.reuse_workers ? 0 : next_out_ / per_epoch_;
 }
@@ -75,7 +75,7 @@ void Loader::work(int worker) {
   nvtx::name_this_thread(fmt::format("loader {}", worker));
   const std::unique_ptr<BatchMaker> maker = make_batch_maker(source_, options_);
   std::int64_t epoch = -1;
-  // All workers start with the epoch, at the same time, whether there is a batch to make yet or not.
+  // All workers start with the epoch at the same time, even when no batch can be made yet.
   const auto starts = [&] { return next_out_ < options_.batches && epoch_now() != epoch; };
   for (;;) {
     std::unique_lock lock(mutex_);

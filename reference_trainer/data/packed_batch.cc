@@ -11,14 +11,14 @@
 namespace headway::trainer {
 namespace {
 
-/// A block of coefficients, and more than a GPU loads at once.
+/// Size of a block of coefficients; also more than a GPU loads at once.
 constexpr std::int64_t kAlignment = 128;
 
 std::int64_t aligned(std::int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// Of the largest `count` of `sizes`, each aligned; the largest come first.
+/// The sum of the largest `count` of `sizes`, each aligned; `sizes` begin with the largest.
 std::int64_t largest(std::span<const std::int64_t> sizes, std::int64_t count) {
   std::int64_t sum = 0;
   for (std::int64_t bytes : sizes.first(std::min(sizes.size(), static_cast<std::size_t>(count))))
@@ -95,7 +95,7 @@ void PackedBatch::begin(Batch& batch) {
   blocks_ = 0;
 }
 
-/// Returns where `bytes` begin that go behind `used` of `most`.
+/// Returns the offset for `bytes` bytes behind the `used` bytes, of which there may be `most`.
 std::int64_t PackedBatch::reserve(std::int64_t& used, std::int64_t most, std::int64_t bytes,
                                   std::string_view origin) const {
   if (used + bytes > most)
@@ -121,7 +121,7 @@ std::span<std::uint8_t> PackedBatch::add_pixels() {
       grey ? std::int64_t{format_.height} * format_.width : format_.canvas_bytes();
   HEADWAY_INVARIANT(payload_ + bytes <= format_.payload_bytes);
   const std::int64_t begin = payload_;
-  payload_ += bytes;  // without gaps: grey images are an array
+  payload_ += bytes;  // without gaps: grey images form one array
   if (!grey) place_picture(begin, format_.canvas_height, format_.canvas_width);
   return {&at<std::uint8_t>(places_.payload, static_cast<std::size_t>(begin)),
           static_cast<std::size_t>(bytes)};

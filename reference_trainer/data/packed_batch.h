@@ -29,9 +29,9 @@ struct PackedFormat {
   int canvas_height = 0;  ///< pictures are resized to it before the crop; 0: they keep their size
   int canvas_width = 0;
   std::int64_t payload_bytes = 0;  ///< the most that a batch has
-  std::int64_t usual_payload = 0;  ///< the mean of a batch
+  std::int64_t usual_payload = 0;  ///< the mean over batches
   std::int64_t decoded_bytes = 0;  ///< kJpegs: the most decoded pixels that a batch has
-  std::int64_t usual_decoded = 0;  ///< likewise, the mean
+  std::int64_t usual_decoded = 0;  ///< the mean of the same
   Augmentation grey;               ///< normalises grey images
   PictureAugmentation colour;      ///< normalises and changes pictures
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Batches of images with a label each that the device makes the images of.
+// Batches of labelled images that the device makes from their bytes.
 #include "reference_trainer/data/batch_maker.h"
 #include "reference_trainer/data/loader.h"
 #include "reference_trainer/nvtx/emitter.h"

@@ -56,8 +56,8 @@ PairLoader::PairLoader(const PairSet& pairs, Device& device, const PairLoaderOpt
   }
 }
 
-/// Sorted: pairs by length, cut into what all ranks take in a step, those shuffled; pairs of one length are
-/// shuffled, too.
+/// Sorted: pairs are sorted by length (pairs of one length are shuffled) and cut into groups that
+/// all ranks use in one step; then the groups are shuffled.
 const std::vector<std::size_t>& PairLoader::order(std::int64_t epoch) {
   if (epoch == order_epoch_) return order_;
   order_epoch_ = epoch;

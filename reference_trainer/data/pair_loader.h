@@ -25,10 +25,10 @@ struct PairLoaderOptions {
   int ranks = 1;
 };
 
-/// Batches of translated sentences for models/gnmt.h: `images` holds int32 tokens
-/// [2][length][batch] (the source; the target after a 0), `labels` the target and a 0 that ends it
-/// [batch][length]; -1 pads. The consumer makes each batch, as with texts (text_loader.h). One
-/// thread.
+/// Batches of translated sentences for models/gnmt.h. `images` holds int32 tokens
+/// [2][length][batch]: the source, and the target after a leading 0. `labels` [batch][length] holds
+/// the target and a final 0; -1 pads. The consumer makes each batch itself, as with texts
+/// (text_loader.h). One thread.
 class PairLoader final : public BatchSource {
  public:
   /// `pairs` and `device` must outlive the loader.
@@ -39,7 +39,7 @@ class PairLoader final : public BatchSource {
   void give_back(Batch* batch) override { free_.push_back(batch); }
 
  private:
-  /// Numbers of the pairs in the order of an epoch.
+  /// Indices of the pairs in the order of an epoch.
   const std::vector<std::size_t>& order(std::int64_t epoch);
   void make(Batch& batch);
 

@@ -54,7 +54,7 @@ class Catalogue {
     return swapped_ ? __builtin_bswap32(value) : value;
   }
 
-  /// The i-th text of a table; of a plural the first form.
+  /// The i-th text of a table; for a plural, the first form.
   std::string_view text(std::uint32_t table, std::uint32_t i) const {
     const std::uint64_t entry = table + std::uint64_t{8} * i;
     const std::uint64_t length = number(entry);
@@ -90,7 +90,7 @@ void append_pairs(const fs::path& path, std::size_t most, std::vector<PairSet::P
   for (std::uint32_t i = 0; i < catalogue.count(); ++i) {
     std::string_view source = catalogue.original(i);
     const std::string_view target = catalogue.translation(i);
-    // What is before this byte is the context, not the text.
+    // The text before this byte is the context.
     if (const auto context = source.find('\x04'); context != std::string_view::npos)
       source.remove_prefix(context + 1);
     if (source.empty() || target.empty() || source == target) continue;

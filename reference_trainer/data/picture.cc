@@ -42,8 +42,8 @@ constexpr std::string_view kPngMagic = "\x89PNG";
   fail_input("{}: neither JPEG nor PNG. Remove it from the folder.", escape_terminal(origin));
 }
 
-/// The first chunk of a PNG (ISO/IEC 15948) is of fixed length and begins with width and height, big-endian. What is wrong with
-/// them is told by whoever decodes.
+/// The first chunk of a PNG (ISO/IEC 15948) has a fixed length and begins with width and height,
+/// big-endian. The decoder reports errors in them.
 std::optional<PictureExtent> png_extent(std::span<const std::byte> bytes) {
   constexpr std::size_t kWidthAt = 16;
   if (bytes.size() < kWidthAt + 8) return std::nullopt;
@@ -55,7 +55,8 @@ std::optional<PictureExtent> png_extent(std::span<const std::byte> bytes) {
   return PictureExtent{number(kWidthAt + 4), number(kWidthAt)};
 }
 
-/// `pixels` in `format`, on white where that has no transparency. Sets height and width of `picture`.
+/// The pixels in `format`; where the format has no transparency, on white. Sets height and width of
+/// `picture`.
 std::vector<std::uint8_t> read_png(std::span<const std::byte> bytes, std::string_view origin,
                                    png_uint_32 format, Picture& picture) {
   png_image image{};

@@ -34,17 +34,17 @@ struct PictureExtent {
 
   std::int64_t rgb_bytes() const { return std::int64_t{3} * height * width; }
 };
-/// From a picture, or from as much of its beginning as is there; nothing: its header goes on beyond that. Throws as
-/// decode_picture does. Thread safe.
+/// Reads the extent from a picture, or from its first bytes. Returns nothing when the header
+/// continues beyond `bytes`. Throws as decode_picture does. Thread safe.
 std::optional<PictureExtent> picture_extent(std::span<const std::byte> bytes,
                                             std::string_view origin);
 
-/// A picture with what is seen of each pixel: alpha [height][width], 0: nothing.
+/// A picture with the opacity of each pixel: alpha [height][width]; 0: invisible.
 struct Cutout {
   Picture picture;
   std::vector<std::uint8_t> alpha;
 };
-/// As decode_picture, but keeps transparency; a JPEG has none.
+/// Decodes as decode_picture does, but keeps transparency; a JPEG has none.
 Cutout decode_cutout(std::span<const std::byte> bytes, std::string_view origin);
 
 /// `quality` 1 to 100.

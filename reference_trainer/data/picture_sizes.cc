@@ -15,13 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The beginning of a file, as much of it as is asked for and there.
+/// The beginning of a file, read as far as requested and available.
 class Beginning {
  public:
   explicit Beginning(const fs::path& path) : file_(path, std::ios::binary) {
     if (!file_) fail_input("{}: cannot read the picture.", escape_terminal(path.string()));
   }
-  /// Reads up to `bytes` in all; false when there are no more.
+  /// Reads until there are `bytes` bytes in total; returns false when the file has no more.
   bool read(std::size_t bytes) {
     const std::size_t before = bytes_.size();
     bytes_.resize(bytes);

@@ -15,8 +15,9 @@ struct PictureSizes {
       coefficients;  ///< as coefficients of JPEGs, likewise; empty where not asked for
 };
 
-/// Reads the headers of all files of the set. `coefficients`: they are to be decoded on a device. Throws Error (bad input) that
-/// names the file when one is no picture, or none that a device can decode.
+/// Reads the headers of all files of the set. `coefficients`: a device decodes the files. Throws
+/// Error (bad input) naming the file when one is no picture, or a picture that a device cannot
+/// decode.
 PictureSizes measure_pictures(const PictureSet& set, bool coefficients);
 
 }  // namespace headway::trainer

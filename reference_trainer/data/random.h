@@ -7,11 +7,11 @@
 namespace headway::trainer {
 
 /// SplitMix64 (Steele et al., 2014): a small generator whose streams are cheap to start, so that
-/// every sample can have its own, whichever worker handles it.
+/// every sample can have its own stream, whichever worker handles it.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
-  /// A stream of its own for each combination.
+  /// A separate stream for each combination.
   Random(std::uint64_t seed, std::uint64_t a, std::uint64_t b)
       : state_(mix(mix(seed + kStep * a) + kStep * b)) {}
 

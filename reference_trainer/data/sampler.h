@@ -9,10 +9,9 @@
 
 namespace headway::trainer {
 
-/// The order in which samples are visited: a function of seed and epoch alone, so that it does not
-/// depend on workers or on where samples are stored. Shuffles blocks of kBlock neighbours, then
-/// samples within windows of kWindow blocks, as readers of packed shards must, whose reads are
-/// whole blocks. Thread safe.
+/// The order in which samples are visited. It depends on seed and epoch alone, not on workers or on
+/// where samples are stored. Shuffles blocks of kBlock neighbours, then samples within windows of
+/// kWindow blocks; readers of packed shards need this because they read whole blocks. Thread safe.
 class Sampler {
  public:
   static constexpr std::int64_t kBlock = 1000;

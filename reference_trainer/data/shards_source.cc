@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using SharedShard = std::shared_ptr<const Shard>;
 
-/// The most recently used shards. A shard that is being read by one worker is waited for by others.
+/// The most recently used shards. While one worker reads a shard, other workers that need it wait.
 class ShardCache {
  public:
   explicit ShardCache(std::size_t capacity) : capacity_(capacity) {}

@@ -34,14 +34,14 @@ class SampleSource {
  public:
   virtual ~SampleSource() = default;
   virtual std::int64_t count() const = 0;
-  /// Bytes that `read` of these samples will take from storage at most (0 for memory).
+  /// Upper bound of the bytes that `read` of these samples takes from storage (0 for memory).
   virtual std::int64_t bytes(std::span<const std::int64_t> samples) const = 0;
   /// Reads the samples' encoded bytes. Throws Error (bad input) that names file and remedy.
   virtual void read(std::span<const std::int64_t> samples, EncodedBatch& into) = 0;
   /// Decodes one sample to pixels[height·width].
   virtual void decode(const EncodedBatch::Sample& sample, std::span<std::uint8_t> pixels) const = 0;
-  /// Decodes all of a picture in its own size, or in that of the canvas that it lies in storage with. Only
-  /// sources of pictures can.
+  /// Decodes a whole picture in its own size, or in the size of the canvas that it was stored with.
+  /// Only sources of pictures support it.
   virtual Picture decode_whole(const EncodedBatch::Sample& sample) const;
 };
 
@@ -50,10 +50,10 @@ std::unique_ptr<SampleSource> open_memory(const ImageSet& images);
 /// One PNG file per image, as lay_out_files made them.
 std::unique_ptr<SampleSource> open_files(const std::filesystem::path& folder, std::int64_t count,
                                          int height, int width, Storage& storage);
-/// Images packed 1000 to a file, as lay_out_shards made them. Keeps the shards of the current and the
-/// next shuffling window in memory; `workers` may need one more each.
+/// Images packed 1000 to a file, as lay_out_shards made them. Keeps the shards of the current and
+/// the next shuffling window in memory, and up to one more shard for each of the `workers`.
 struct ShardFormat {
-  int height = 0;  ///< as the shards say; 0: of any size
+  int height = 0;  ///< as in the shards; 0: any size
   int width = 0;
   std::function<void(const EncodedBatch::Sample&, std::span<std::uint8_t>)> decode;
   std::function<Picture(const EncodedBatch::Sample&)> decode_whole;  ///< empty: no pictures

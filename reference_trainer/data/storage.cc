@@ -78,7 +78,7 @@ void Storage::read_file(const std::filesystem::path& path, std::vector<std::byte
     const ssize_t got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(path, "read", errno);
-    if (got == 0) break;  // became shorter; the decoder will say so
+    if (got == 0) break;  // the file became shorter; the decoder will report it
     done += static_cast<std::size_t>(got);
   }
   bytes.resize(done);

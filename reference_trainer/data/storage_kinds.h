@@ -6,7 +6,8 @@
 
 namespace headway::trainer {
 
-/// What that kind of storage takes; docs/user-guide/storage.md has the sources. The machine's own: nothing besides.
+/// Latency and bandwidth of that kind of storage; docs/user-guide/storage.md has the sources. The
+/// machine's own storage adds nothing.
 Storage::Speed speed_of(StorageKind kind);
 
 }  // namespace headway::trainer

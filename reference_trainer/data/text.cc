@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = 64 * 1024 * 1024;
 
-/// Appends the file's bytes, unpacked where they are packed.
+/// Appends the file's bytes, decompressed if needed.
 void append_file(const fs::path& path, std::vector<std::uint8_t>& to) {
   const gzFile file = gzopen(path.c_str(), "rb");
   if (!file) fail_input("{}: cannot be opened for reading.", escape_terminal(path.string()));
@@ -41,7 +41,7 @@ std::vector<fs::path> files_of(const fs::path& folder) {
   for (fs::directory_iterator entry(folder, code), end; !code && entry != end;
        entry.increment(code)) {
     std::error_code ignored;
-    // A manual page may be a link to another one: read once.
+    // A manual page may be a link to another page, which is read once.
     if (entry->is_regular_file(ignored) && !entry->is_symlink(ignored))
       files.push_back(entry->path());
   }
@@ -95,8 +95,8 @@ TrainAndTestText load_text(const fs::path& folder, std::int64_t least_bytes) {
   return split(std::move(tokens), description);
 }
 
-/// Every sentence: article, adjective, noun, verb, article, noun; words of each class depend on the
-/// class before, so that there is something to learn beyond the letters.
+/// Every sentence is article, adjective, noun, verb, article, noun. The words of each class depend
+/// on the word before, so that there is something to learn beyond the letters.
 TrainAndTestText generate_text(std::uint64_t seed, std::int64_t bytes) {
   Random random(seed, 0x7E87, 0);
   std::array<std::vector<std::string>, 4> words;  // articles, adjectives, nouns, verbs
@@ -109,7 +109,7 @@ TrainAndTestText generate_text(std::uint64_t seed, std::int64_t bytes) {
     std::size_t before = random.below(1000);
     for (std::size_t place = 0; place < kSentence.size(); ++place) {
       const auto& choice = words[kSentence[place]];
-      // Few words follow a word.
+      // Only a few words can follow a word.
       const std::size_t which = (before * 7 + random.below(5)) % choice.size();
       text += (place > 0 ? " " : "") + choice[which];
       before = which;

@@ -9,14 +9,14 @@
 
 namespace headway::trainer {
 
-/// A text as tokens, which are its bytes, cut into sequences of equal length; what follows a
-/// sequence is its labels' last token.
+/// A text as tokens, which are its bytes, cut into sequences of equal length. The token after a
+/// sequence is the last token of its labels.
 struct TextSet {
   static constexpr int kVocabulary = 256;
   std::string description;  ///< for people: where it comes from
   std::vector<std::uint8_t> tokens;
 
-  /// Sequences of `length` tokens that have a successor for each.
+  /// The number of sequences of `length` tokens in which each token has a successor.
   std::int64_t sequences(std::int64_t length) const {
     return tokens.empty() ? 0 : (static_cast<std::int64_t>(tokens.size()) - 1) / length;
   }
@@ -39,8 +39,8 @@ TrainAndTestText load_text(const std::filesystem::path& folder, std::int64_t lea
 /// True when the folder exists and has a file in it.
 bool has_text(const std::filesystem::path& folder);
 
-/// Sentences of invented words with a simple grammar, which a small network can learn: what runs
-/// where no text is installed. The same for the same seed.
+/// Sentences of invented words with a simple grammar, which a small network can learn. Used where
+/// no text is installed. The same seed gives the same text.
 TrainAndTestText generate_text(std::uint64_t seed, std::int64_t bytes);
 
 }  // namespace headway::trainer

@@ -25,9 +25,9 @@ struct TextLoaderOptions {
 };
 
 /// Batches of text: `images` holds int32 tokens [batch][length], `labels` the tokens after them. A
-/// batch is some kilobytes that are in memory, so the consumer makes it when it asks for it: that
-/// takes microseconds, less than a worker's hand-over. One thread. Rows beyond the last sample have
-/// label -1.
+/// batch is a few kilobytes that are already in memory, so the consumer makes it on request: that
+/// takes microseconds, less than a hand-over by a worker. One thread. Rows beyond the last sample
+/// have label -1.
 class TextLoader final : public BatchSource {
  public:
   /// `text` and `device` must outlive the loader.

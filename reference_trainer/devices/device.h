@@ -28,12 +28,13 @@ struct DeviceInfo {
   DeviceType type = DeviceType::kUnknown;
   int cores = 0;          ///< threads (host) or multiprocessors that share one op
   std::string name;       ///< for people
-  std::string note = {};  ///< likewise: what it does without, and why; may be empty
-  /// Largest weight of a product of integers of 8 bits: 127, or 63 where the sum of two products has 16 bits and would overflow.
+  std::string note = {};  ///< likewise: which features it lacks, and why; may be empty
+  /// Largest weight of a product of 8-bit integers: 127, or 63 where the sum of two products is
+  /// kept in 16 bits and would overflow.
   int most_int8_weight = 127;
 };
 
-/// A place in memory that a copy may name. Host code may follow `address` only where the kind is
+/// An address that a copy can use. Host code may dereference `address` only where the kind is
 /// pageable or pinned.
 struct MemoryView {
   void* address = nullptr;
@@ -42,9 +43,8 @@ struct MemoryView {
 
 class Device;
 
-/// Owns memory of a device, or pinned host memory that its copies can use; gives it back at the end
-/// of its life, after waiting for the device as cudaFree does. The device must outlive it. Contents
-/// start as zero.
+/// Owns memory of a device, or pinned host memory for its copies. The destructor frees it, after
+/// waiting for the device as cudaFree does. The device must outlive it. Contents start as zero.
 class Memory {
  public:
   Memory() = default;
@@ -58,7 +58,7 @@ class Memory {
   ~Memory();
 
   MemoryView view() const { return view_; }
-  /// As asked for; 0: it owns nothing.
+  /// The size that was asked for; 0: it owns nothing.
   std::int64_t bytes() const { return bytes_; }
   template <class T>
   T* as() const {
@@ -76,30 +76,31 @@ class Memory {
   std::int64_t bytes_ = 0;
 };
 
-/// A point in a stream's work. Recording again makes a new point, so it is a plain value.
+/// A point in a stream's work. It is a plain value: recording again makes a new point.
 struct Event {
   StreamId stream;
   std::uint64_t sequence = 0;  ///< the device's own count of work on the stream
   std::uint64_t sync_id = 0;   ///< unique per record, in traces; 0: never recorded, always done
 };
 
-/// What may differ from one launch of a kernel to the next.
+/// The arguments that may differ from one launch of a kernel to the next.
 struct LaunchArguments {
   int slot = 0;             ///< which buffer of the graph's inputs
   float rate = 0;           ///< learning rate
   std::int64_t batch = -1;  ///< for traces
-  double filled = 1;  ///< share of the graph's length that the batch has, 0..1: the rest is padding
-  /// In its sequence, of the last token that is known, where tokens are generated.
+  double filled = 1;  ///< share of the graph's length that the batch fills, 0..1; the rest pads
+  /// Where tokens are generated: position of the last known token in its sequence.
   std::int64_t position = -1;
 };
 
-/// Something a stream can run, made by Device::compile. Its tag says what traces call it.
+/// Work that a stream can run, made by Device::compile or make_kernel. Its tag gives its name in
+/// traces.
 class Kernel {
  public:
   struct Tag {
-    nvtx::Name name = nullptr;               ///< what traces call it, registered once
-    std::string text;                        ///< "conv2d layer1.0.conv1": in errors
-    std::int64_t op = conventions::kAbsent;  ///< number of the graph's op; kAbsent: of none
+    nvtx::Name name = nullptr;               ///< its name in traces, registered once
+    std::string text;                        ///< "conv2d layer1.0.conv1": for error messages
+    std::int64_t op = conventions::kAbsent;  ///< number of the graph's op; kAbsent: no graph op
     Phase phase = Phase::kNone;
     Work work;  ///< of one launch with a full batch
     conventions::DeviceOpKind kind = conventions::DeviceOpKind::kKernel;  ///< or kCommunication
@@ -115,7 +116,7 @@ class Kernel {
   Tag tag_;
 };
 
-/// A graph made ready for a device: memory for every value, kernels for every node.
+/// A graph compiled for a device: memory for every value, kernels for every node.
 class CompiledGraph {
  public:
   virtual ~CompiledGraph() = default;
@@ -123,59 +124,62 @@ class CompiledGraph {
   virtual std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const = 0;
   /// Device memory of an input (in one of its slots) or a result, for copies.
   virtual MemoryView memory(ValueId value, int slot = 0) const = 0;
-  /// How float values of it lie there.
+  /// The number format of a float value in that memory.
   virtual kernels::NumberFormat format(ValueId) const { return kernels::NumberFormat::kFloat32; }
-  /// Bytes of that memory, padding of the device's layout included.
+  /// Bytes of that memory, including padding of the device's layout.
   virtual std::int64_t memory_size(ValueId value) const = 0;
-  /// Sets or reads a float value in its logical order (weights OIHW, activations NHWC). Waits for
-  /// the device first. Activations are only whole until the next op reuses their memory; under the
-  /// raw allocator they have none between steps.
+  /// Writes or reads a float value in its logical order (weights OIHW, activations NHWC). Waits for
+  /// the device first. An activation is valid only until a later op reuses its memory; under the
+  /// raw allocator activations have no memory between steps.
   virtual void write(ValueId value, std::span<const float> values) = 0;
   virtual std::vector<float> read(ValueId value) const = 0;
   /// Device memory that the graph holds, in bytes.
   virtual std::int64_t memory_bytes() const = 0;
-  /// To be called before and after a node's kernels are launched. Under the raw allocator the first
-  /// gets the memory of what the node is the first to need, and its scratch memory, from the device's
-  /// allocator, and the second gives back what no later node needs, waiting for the device as cudaFree
-  /// does. Else they do nothing.
+  /// To be called before and after a node's kernels are launched. Under the raw allocator, the
+  /// first call allocates the values that this node is the first to need, and the node's scratch
+  /// memory, from the device's allocator. The second call frees the values that no later node
+  /// needs, waiting for the device as cudaFree does. Otherwise both do nothing.
   virtual void allocate_for(NodeId node) = 0;
   virtual void free_after(NodeId node) = 0;
 };
 
-/// What a simulated device has of a model that ranks share: of a node's work, and of a value's memory. Empty: all of it.
+/// A simulated rank's share of a model that several ranks share: share of a node's work, and of a
+/// value's memory. Empty: all of it.
 struct ModelShare {
   std::function<double(NodeId)> work = {};
   std::function<double(ValueId)> memory = {};
-  /// Of what a node's operands hold in a batch, where that depends on the data (rows of experts).
+  /// Share of a node's operands that a batch fills, where that depends on the data (rows of
+  /// experts).
   std::function<double(NodeId, std::int64_t batch)> load = {};
 };
 
 struct CompileOptions {
   int input_slots = 1;           ///< buffers of the graph's inputs, which are filled in turn
   std::int64_t first_op_id = 0;  ///< node i is op first_op_id + i in traces
-  /// Parameters and state of the same names are this graph's, not new ones. It must outlive the
-  /// result.
+  /// Parameters and state of the same names are taken from this graph instead of new ones. It must
+  /// outlive the result.
   const CompiledGraph* share_with = nullptr;
   bool keep_activations = false;  ///< give every activation its own memory, for tests
   bool raw_allocator = false;     ///< activations have memory only while they are needed
   ModelShare share = {};
 };
 
-/// Where a training program runs: streams of work in order, events between them, memory of its own,
-/// copies. Calls return before the work is done unless they say so. All calls may throw Error when
-/// earlier work failed: the message names the op. One host thread drives a device; `record` and
-/// `synchronize` may be called from others.
+/// Runs a training program: streams of work in order, events between them, device memory, copies.
+/// Calls return before the work is done unless documented otherwise. Every call may throw Error
+/// when earlier work failed; the message names the op. One host thread drives a device; `record`
+/// and `synchronize` may also be called from other threads.
 class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
 
-  /// Lives as long as the device; `name` is for traces.
+  /// The stream lives as long as the device; `name` is for traces.
   virtual StreamId create_stream(const std::string& name) = 0;
-  /// `kind` is kDevice, kPinned, or kPageable for plain host memory. Blocks; zeroed.
+  /// `kind` is kDevice, kPinned, or kPageable for plain host memory. Blocks. The memory is zeroed.
   virtual Memory allocate(std::int64_t bytes, MemoryKind kind) = 0;
 
-  /// False where a kernel has nothing to do for this batch, so that nobody launches it: a time step beyond its longest sample.
+  /// False where a kernel has nothing to do for this batch and is not launched: a time step beyond
+  /// the batch's longest sample.
   virtual bool launches(const Kernel&, const LaunchArguments&) const { return true; }
   /// Blocks only while the stream's queue is full.
   virtual void launch(StreamId stream, const Kernel& kernel, const LaunchArguments& arguments) = 0;
@@ -183,37 +187,38 @@ class Device {
   /// returns when the source has been read; to pageable memory, when the copy is done.
   virtual void copy(StreamId stream, MemoryView to, MemoryView from, std::int64_t bytes,
                     std::int64_t batch) = 0;
-  /// Returns when the copy, and so everything before it on the stream, is done.
+  /// Returns when the copy, and thus everything before it on the stream, is done.
   virtual void copy_blocking(StreamId stream, MemoryView to, MemoryView from, std::int64_t bytes,
                              std::int64_t batch) = 0;
 
-  /// A point after all that was enqueued on the stream so far.
+  /// Records a point after all work enqueued on the stream so far.
   virtual Event record(StreamId stream) = 0;
   /// Later work on `stream` starts after the event.
   virtual void wait(StreamId stream, const Event& event) = 0;
-  /// Does not block.
+  /// Whether the event has passed. Does not block.
   virtual bool done(const Event& event) = 0;
-  /// Blocks until the event has come; the others, until a stream or the whole device has nothing left to do.
+  /// Blocks until the event has passed; the overloads, until a stream or the whole device is idle.
   virtual void synchronize(const Event& event) = 0;
   virtual void synchronize(StreamId stream) = 0;
   virtual void synchronize() = 0;
-  /// When a past event came, by `clock`; none where the device does not tell.
+  /// When a passed event took place, by `clock`; nothing where the device does not report it.
   virtual std::optional<std::chrono::nanoseconds> time_of(const Event& event) = 0;
 
-  /// Gets memory for every value and makes every kernel. Throws Error (usage) naming an op that the device cannot do.
-  /// The device must outlive the result.
+  /// Allocates memory for every value and makes every kernel. Throws Error (usage) naming an op
+  /// that the device cannot run. The device must outlive the result.
   virtual std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                                  const CompileOptions& options) = 0;
-  /// A kernel that is no op of a graph. What the op points at must outlive it.
+  /// A kernel that is not an op of a graph. The memory that `op` points to must outlive it.
   virtual std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::StreamOp& op) = 0;
 
-  /// One kernel that does what `kernels` do one after the other, for one call of the driver (a CUDA graph). It is for launches
-  /// with the slot of `sample`. The kernels must outlive it, and have run before.
+  /// One kernel that runs all of `kernels` in order with one call of the driver (a CUDA graph). It
+  /// is only for launches with the slot of `sample`. The kernels must outlive it, and must have run
+  /// before.
   virtual std::unique_ptr<Kernel> join(StreamId stream, Kernel::Tag tag,
                                        const std::vector<const Kernel*>& kernels,
                                        const LaunchArguments& sample) = 0;
 
-  /// The clock of the thread that drives the device.
+  /// The clock of the host thread that drives the device.
   virtual HostClock& clock() = 0;
   /// False for a simulated device: kernels and copies take time but change no memory.
   virtual bool computes() const = 0;

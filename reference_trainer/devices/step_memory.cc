@@ -21,7 +21,7 @@ void StepMemory::begin(NodeId node, const std::function<void(ValueId)>& get,
                        const std::function<void()>& get_scratch) {
   try {
     for (ValueId value : lifetimes_.first[node.value]) {
-      if (held_[value.value]) continue;  // of the micro batch before
+      if (held_[value.value]) continue;  // held since the micro batch before
       get(value);
       held_[value.value] = true;
     }

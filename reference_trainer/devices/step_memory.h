@@ -9,24 +9,25 @@
 
 namespace headway::trainer {
 
-/// Which values of a compiled graph have memory just now, where they have it only while a step needs them: all
-/// activations under the raw allocator. What getting memory and giving it back means is the device's matter.
+/// Tracks which values of a compiled graph have memory now, where values have it only while a step
+/// needs them: all activations under the raw allocator. The device decides what allocating and
+/// freeing means.
 class StepMemory {
  public:
-  StepMemory() = default;  ///< the caching allocator: no value comes and goes
+  StepMemory() = default;  ///< caching allocator: every value keeps its memory
   /// The graph must outlive it.
   StepMemory(const Graph& graph, const CompileOptions& options);
 
   bool raw() const { return graph_ != nullptr; }
   bool comes_and_goes(ValueId value) const;
 
-  /// Before a node: `get` is called for each value that it is the first to need, then `get_scratch`. When one of them
-  /// throws Error, so does this, naming the op.
+  /// To be called before a node: calls `get` for each value that this node is the first to need,
+  /// then `get_scratch`. When one of them throws Error, this throws an Error that names the op.
   void begin(NodeId node, const std::function<void(ValueId)>& get,
              const std::function<void()>& get_scratch);
-  /// After a node: `give_back` is called for each value that no later node needs.
+  /// To be called after a node: calls `give_back` for each value that no later node needs.
   void end(NodeId node, const std::function<void(ValueId)>& give_back);
-  /// For each value that a step which failed has left.
+  /// Calls `give_back` for each value that a failed step has left.
   void end_all(const std::function<void(ValueId)>& give_back);
 
  private:

@@ -35,28 +35,29 @@ constexpr std::int64_t size_of(DataType type) {
   return type == DataType::kUint8 || type == DataType::kInt8 ? 1 : 4;
 }
 
-/// How long a value lives and who fills it.
+/// The lifetime of a value, and who writes it.
 enum class Role : std::uint8_t {
-  kInput,       ///< a batch: written by copies from the host, one buffer per slot
+  kInput,       ///< a batch: copies from the host write it, one buffer per slot
   kParameter,   ///< trained; lives as long as the model
   kState,       ///< kept from step to step: running statistics, momentum
   kActivation,  ///< made and used inside one step; its memory is shared (passes/plan_memory.h)
   kResult,      ///< read by the host after the step: the loss figures
 };
 
-/// How a parameter or state starts.
+/// The initial content of a parameter or state.
 struct Initial {
   enum class Kind : std::uint8_t { kConstant, kNormal } kind = Kind::kConstant;
   float value = 0;  ///< the constant, or the standard deviation
 };
 
-/// Which part of a whole matrix a rank's parameter is, where ranks share it: the same rows of each of `blocks` equal blocks of
-/// rows, and some of the columns. It starts as that part of what the whole would start as.
+/// The part of a whole matrix that is a rank's parameter, where ranks share the matrix: the same
+/// rows of each of `blocks` equal blocks of rows, and some of the columns. Its initial content is
+/// that part of the whole's initial content.
 struct PartOfWhole {
-  std::int64_t rows = 0;  ///< of the whole; 0: the parameter is no part
+  std::int64_t rows = 0;  ///< of the whole; 0: the parameter is not a part
   std::int64_t columns = 0;
   std::int64_t blocks = 1;
-  std::int64_t first_row = 0;  ///< of each block
+  std::int64_t first_row = 0;  ///< within each block
   std::int64_t first_column = 0;
 
   bool valid() const { return rows > 0; }
@@ -72,14 +73,15 @@ struct Value {
   ValueId like;     ///< shares the device layout of that value (gradient and momentum of a weight)
   Initial initial;
   PartOfWhole part = {};
-  bool copies_parameter = false;  ///< starts as what it is `like`: a master copy
-  /// Of a parameter: each rank has the gradient of its own tokens only, and the sum of all counts (sequence parallelism).
+  bool copies_parameter = false;  ///< its initial content is that of `like`: a master copy
+  /// For a parameter: each rank has only the gradient of its own tokens, so gradients are summed
+  /// over ranks (sequence parallelism).
   bool sum_over_ranks = false;
-  bool is_filter = false;  ///< of a convolution: its extents are OIHW, not NHWC
-  /// Images are NCHW (the order of `shape`, too); a filter is of convolutions of such images.
+  bool is_filter = false;  ///< filter of a convolution: extents are OIHW, not NHWC
+  /// Images are NCHW (also the order of `shape`); a filter belongs to convolutions of such images.
   bool channels_first = false;
 
-  /// Of a parameter that nothing updates, and of a cache: the format that it is kept in.
+  /// The storage format of a parameter that nothing updates, and of a cache.
   kernels::NumberFormat stored = kernels::NumberFormat::kFloat32;
 
   std::int64_t bytes() const { return shape.elements() * size_of(type); }
@@ -88,7 +90,7 @@ struct Value {
 struct NoAttributes {};
 struct ConvolutionAttributes {
   int stride = 1;
-  int padding = 0;              ///< same on all sides
+  int padding = 0;              ///< the same on all sides
   bool channels_first = false;  ///< x and y are NCHW
 };
 struct BatchNormAttributes {
@@ -98,10 +100,11 @@ struct BatchNormAttributes {
   bool training = true;
 };
 enum class Activation : std::uint8_t { kNone, kRelu, kGelu };
-/// A product of an inference graph with what follows it (passes/fuse_epilogues.h), and how its operands are quantised
-/// (passes/quantise.h). A scale is the number that the integer 1 stands for; 0: that operand is no integer.
+/// A product of an inference graph with the ops fused into it (passes/fuse_epilogues.h), and how
+/// its operands are quantised (passes/quantise.h). A scale is the number that the integer 1 stands
+/// for; 0: the operand is not an integer.
 struct FusedProductAttributes {
-  ConvolutionAttributes convolution;  ///< of conv2d_fused
+  ConvolutionAttributes convolution;  ///< for conv2d_fused
   Activation activation = Activation::kNone;
   bool residual = false;  ///< the last input is added before the activation
   float input_scale = 0;
@@ -127,60 +130,61 @@ struct EmbeddingAttributes {
 struct LayerNormAttributes {
   float epsilon = 1e-5F;
 };
-/// Rows of each of `batch` sequences of `length` are moved by `shift`.
+/// Moves the rows of each of `batch` sequences of `length` by `shift`.
 struct RollAttributes {
   std::int64_t batch = 0;
   std::int64_t length = 0;
   std::int64_t shift = 0;
 };
-/// Rows in the order of two indexes.
+/// Reorders rows by exchanging two indices.
 struct SwapAttributes {
   std::int64_t outer = 0;
   std::int64_t inner = 0;
 };
-/// What ranks that share a model's layer exchange of a tensor (comm/model_exchanges.h).
+/// How ranks that share a layer of a model exchange a tensor (comm/model_exchanges.h).
 enum class ExchangeKind : std::uint8_t {
-  kAllToAll,  ///< the n-th equal part goes to the n-th rank, whose part for this one comes in its place
-  kNothing,  ///< every rank has it; the gradients of all ranks are added up
-  kSum,      ///< over the ranks; all have the same gradient
-  kGather,  ///< equal parts of all ranks, in their order; of the sum of all gradients each rank gets its part
-  kJoin,  ///< the same, and the ranks do the same with it: each has the gradient of its part already
-  kScatterSum,  ///< over the ranks; only the rank's own part is valid, which kOwnPart takes; its gradient is of all parts
-  kOwnPart,  ///< of what every rank has, without a word to others; the gradients of all parts come together
+  kAllToAll,  ///< sends the n-th equal part to the n-th rank, and receives that rank's part
+  kNothing,   ///< forward: no exchange, every rank has the tensor; backward: sum of all gradients
+  kSum,       ///< forward: sum over the ranks; backward: every rank has the same gradient
+  kGather,    ///< forward: parts of all ranks in rank order; backward: own part of the gradient sum
+  kJoin,      ///< forward: as kGather; backward: own part only, as all ranks compute the same
+  kScatterSum,  ///< forward: sum, of which only the own part is valid; kOwnPart takes it
+  kOwnPart,     ///< forward: own part, no exchange; backward: gathers the gradients of all parts
 };
-/// Whether ranks send each other anything for it on the way forward.
+/// Whether the forward pass exchanges data.
 constexpr bool is_collective(ExchangeKind kind) {
   return kind != ExchangeKind::kNothing && kind != ExchangeKind::kOwnPart;
 }
 struct ExchangeAttributes {
   ExchangeKind kind = ExchangeKind::kAllToAll;
-  std::int64_t layer = -1;  ///< of experts that it brings tokens to or from; -1: none
-  std::int64_t ranks = 1;   ///< of kinds with parts
+  std::int64_t layer = -1;  ///< layer of experts whose tokens it carries; -1: none
+  std::int64_t ranks = 1;   ///< for kinds with parts
   std::int64_t rank = 0;
 };
 /// A router's choice (kernels/experts/op.h).
 struct RouteAttributes {
   kernels::RouteShape shape;
-  /// That share the experts. An expert gets tokens of all of them, and so the sum of the gradients of their losses: on the way
-  /// back from where tokens are combined to where they are sent, gradients are divided by the ranks.
+  /// Ranks that share the experts. An expert gets tokens from all ranks, and so the sum of the
+  /// gradients of their losses. Therefore the gradients are divided by the number of ranks between
+  /// combine and dispatch of the backward pass.
   std::int64_t ranks = 1;
-  std::shared_ptr<const std::vector<float>> favour = {};  ///< by expert; null: all alike
+  std::shared_ptr<const std::vector<float>> favour = {};  ///< by expert; null: no preference
 };
-/// Of what makes one token after another.
+/// Attributes of ops that generate one token after another.
 struct DecodeAttributes {
   kernels::DecodeShape shape = {};
   std::int64_t position =
-      -1;  ///< of rows that are taken of each sequence; -1: LaunchArguments::position
+      -1;  ///< of the row taken from each sequence; -1: LaunchArguments::position
 };
 struct LstmAttributes {
   kernels::LstmShape shape;
   bool persistent = true;        ///< one kernel for all time steps
-  std::int64_t first_token = 0;  ///< where the layer's tokens begin among those of the batch
+  std::int64_t first_token = 0;  ///< the layer's first token among those of the batch
 };
 struct BoxMatchAttributes {
   kernels::BoxMatchShape shape;
   std::shared_ptr<const std::vector<float>> anchors;  ///< [anchors][4]
-  bool per_sample = false;                            ///< kernels of its own for every image
+  bool per_sample = false;                            ///< separate kernels for every image
 };
 enum class OptimizerKind : std::uint8_t { kSgd, kAdam, kLamb, kLars };
 struct OptimizerAttributes {
@@ -192,9 +196,9 @@ struct OptimizerAttributes {
   float beta2 = 0.999F;
   float epsilon = 1e-8F;
   float trust = 0.001F;  ///< LARS
-  /// Format that parameters are kept in, beside a master copy in FP32; kFloat32: no copy.
+  /// Storage format of parameters that have a master copy in FP32; kFloat32: no copy.
   kernels::NumberFormat format = kernels::NumberFormat::kFloat32;
-  bool loss_scale = false;  ///< gradients come multiplied by the loss scale
+  bool loss_scale = false;  ///< gradients are multiplied by the loss scale
 
   /// The last input of every update is the kernels::OptimizerState.
   bool has_state() const {
@@ -217,40 +221,41 @@ struct Node {
   const OpDefinition* op = nullptr;
   std::string name;  ///< "layer1.0.conv1"
   Phase phase = Phase::kForward;
-  NodeId forward;  ///< of a backward or update op: the forward op it belongs to
+  NodeId forward;  ///< for a backward or update op: its forward op
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   Attributes attributes;
-  /// Floating-point results are rounded to this as they are written (mixed precision).
+  /// Floating-point results are rounded to this format when they are written (mixed precision).
   kernels::NumberFormat results = kernels::NumberFormat::kFloat32;
-  /// The op has no kernels: its operands are copied to the processor, which computes it, and its results
-  /// back (OpDefinition::on_processor).
+  /// The op has no kernels: its operands are copied to the processor, which computes it, and its
+  /// results are copied back (OpDefinition::on_processor).
   bool on_processor = false;
 };
 
-/// A model as a list of ops over values: what runs, on what, in which order. Plain data without a
-/// device; ops/ gives it meaning, passes/ rewrite it. Not thread safe while it is built.
+/// A model as a list of ops over values, in execution order. It is plain data without a device;
+/// ops/ defines its meaning, passes/ rewrite it. Not thread safe while it is built.
 class Graph {
  public:
   ValueId add_value(Value value);
-  /// Appends a node whose outputs were added before; sets their producer.
+  /// Appends a node, whose outputs must have been added before, and sets their producer.
   NodeId add_node(Node node);
 
   const Value& value(ValueId id) const { return values_[id.value]; }
   Value& value(ValueId id) { return values_[id.value]; }
-  /// What `id` is like in the end: `is_filter` and `channels_first` of that hold for all that is like it.
+  /// The last value in the chain of `like` from `id`. Its `is_filter` and `channels_first` hold for
+  /// all values in the chain.
   ValueId owner(ValueId id) const;
   const Node& node(NodeId id) const { return nodes_[id.value]; }
   std::size_t value_count() const { return values_.size(); }
   std::size_t node_count() const { return nodes_.size(); }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Value>& values() const { return values_; }
-  /// The value called `name`; fails (internal error) when there is none.
+  /// The value with this name; fails (internal error) when there is none.
   ValueId find(std::string_view name) const;
 
   /// Nodes that read `id`, in order.
   std::vector<NodeId> consumers(ValueId id) const;
-  /// Replaces all nodes (a pass has rewritten them) and sets every producer again.
+  /// Replaces all nodes, after a pass has rewritten them, and sets every producer again.
   void replace_nodes(std::vector<Node> nodes);
   /// Parameters in order of creation.
   std::vector<ValueId> parameters() const;

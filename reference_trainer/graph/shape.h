@@ -14,7 +14,7 @@ class Shape {
  public:
   Shape() = default;
   Shape(std::initializer_list<std::int64_t> extents) : extents_(extents) {}
-  /// The same with another innermost extent.
+  /// The same shape with another innermost extent.
   Shape with_last(std::int64_t extent) const {
     Shape result = *this;
     result.extents_.back() = extent;

@@ -5,7 +5,7 @@
 
 namespace headway::trainer {
 
-/// "block3" of "block3.qkv.weight"; empty for what belongs to no unit.
+/// "block3" for "block3.qkv.weight"; empty for a name that belongs to no unit.
 std::string unit_of_name(const std::string& name);
 
 }  // namespace headway::trainer

@@ -18,7 +18,7 @@ ValueId tokens(Graph& graph, const std::string& name, std::int64_t count) {
   return graph.add_value(std::move(value));
 }
 
-/// One side; `first_token`: where its tokens begin.
+/// The encoder's or the decoder's layers; `first_token`: index of their first token.
 ValueId recurrent_layers(Graph& graph, const GnmtOptions& o, const std::string& side, ValueId x,
                          ValueId all_tokens, std::int64_t first_token) {
   const LstmAttributes by{{o.length, o.batch, o.features}, o.persistent, first_token};
@@ -32,7 +32,7 @@ ValueId recurrent_layers(Graph& graph, const GnmtOptions& o, const std::string& 
   return x;
 }
 
-/// Both batch-major: what the decoder's rows attend to.
+/// The attention context of the decoder's rows. Both inputs are batch-major.
 ValueId context(Graph& graph, const GnmtOptions& o, ValueId decoder, ValueId encoder,
                 ValueId all_tokens) {
   const kernels::BatchedMatmul scores{o.batch, o.length, o.length, o.features, false, true};

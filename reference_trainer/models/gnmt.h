@@ -5,15 +5,15 @@
 
 namespace headway::trainer {
 
-/// A translator in the manner of GNMT (Wu et al. 2016): an encoder and a decoder of LSTM layers
-/// with residual connections from the second layer on, and attention of the decoder's last layer
-/// over the encoder's (the paper has a bidirectional first layer and attends from the decoder's
-/// first). Teacher forcing; one table of embeddings for both languages.
+/// A translation model similar to GNMT (Wu et al. 2016): an encoder and a decoder of LSTM layers
+/// with residual connections from the second layer on. The decoder's last layer attends to the
+/// encoder's last layer. (The paper has a bidirectional first layer and attends from the decoder's
+/// first.) Teacher forcing; one table of embeddings for both languages.
 struct GnmtOptions {
   std::int64_t batch = 16;
   std::int64_t length = 48;  ///< tokens of a source and of a target, padding included
   std::int64_t features = 128;
-  std::int64_t layers = 2;  ///< of each side
+  std::int64_t layers = 2;  ///< of encoder and decoder each
   int vocabulary = 256;
   float dropout = 0;
   bool persistent = true;  ///< a recurrent layer is one kernel instead of two per time step

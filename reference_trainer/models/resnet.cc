@@ -36,7 +36,7 @@ ValueId bottleneck(Graph& graph, const std::string& name, ValueId x, std::int64_
   ValueId y = ops::conv2d(graph, name + ".conv1", x, channels, 1, 1);
   y = ops::batch_norm(graph, name + ".bn1", y, training);
   y = ops::relu(graph, name + ".relu1", y);
-  // The stride is at the 3x3 convolution, as most frameworks have it.
+  // The 3x3 convolution has the stride, as in most frameworks.
   y = ops::conv2d(graph, name + ".conv2", y, channels, 3, stride);
   y = ops::batch_norm(graph, name + ".bn2", y, training);
   y = ops::relu(graph, name + ".relu2", y);

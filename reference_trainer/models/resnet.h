@@ -27,7 +27,7 @@ struct ResnetOptions {
   int depth = 20;  ///< 6n + 2, or 50
   int width = 16;
   bool training = true;     ///< false: batch norm uses its running statistics
-  bool large_stem = false;  ///< the 7x7 stem whatever the depth
+  bool large_stem = false;  ///< use the 7x7 stem at any depth
 };
 
 Model build_resnet(const ResnetOptions& options);
@@ -35,7 +35,7 @@ Model build_resnet(const ResnetOptions& options);
 /// The stem and the first `count` stages on `images`; returns the result of each stage.
 std::vector<ValueId> resnet_stages(Graph& graph, const ResnetOptions& options, ValueId images,
                                    std::size_t count);
-/// A value that batches are copied to.
+/// Adds a value that batches are copied to.
 ValueId add_input(Graph& graph, const std::string& name, Shape shape, DataType type);
 
 }  // namespace headway::trainer

@@ -15,7 +15,7 @@ ValueId conv_bn_relu(Graph& graph, const SsdOptions& o, const std::string& name,
   return ops::relu(graph, name + ".relu", x);
 }
 
-/// The maps that the heads look at, finest first.
+/// The maps that the heads use, finest first.
 std::vector<ValueId> feature_maps(Graph& graph, const SsdOptions& o, ValueId images,
                                   std::span<const BoxEncoder::FeatureMap> wanted) {
   ResnetOptions backbone;
@@ -46,7 +46,8 @@ ValueId heads(Graph& graph, const std::string& name, std::span<const ValueId> ma
     const std::string part = fmt::format("{}{}", name, i);
     const std::int64_t channels = layout[i].anchors_per_cell() * columns;
     const ValueId y = ops::conv2d(graph, part + ".conv", maps[i], channels, 3, 1);
-    // He's deviation is for layers with a ReLU; scores start near zero, as equally likely classes.
+    // He's deviation is for layers with a ReLU; scores should start near zero, so that all classes
+    // are equally likely.
     graph.value(graph.find(part + ".conv.weight")).initial.value = 0.01F;
     const ValueId bias = ops::add_parameter(graph, part + ".bias", {channels}, {});
     parts.push_back(ops::bias_add(graph, part + ".bias_add", y, bias));

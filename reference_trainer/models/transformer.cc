@@ -11,7 +11,7 @@
 namespace headway::trainer {
 namespace {
 
-/// Tokens that a graph goes over, of each sequence.
+/// The number of tokens of each sequence that a graph processes.
 std::int64_t length_of(const TransformerOptions& o) {
   if (o.part == TransformerPart::kToken) return 1;
   const bool prompt = o.part == TransformerPart::kPrompt || o.part == TransformerPart::kStore;
@@ -35,7 +35,7 @@ ValueId residual(Graph& graph, const std::string& name, const TransformerOptions
   return ops::add(graph, name + ".add", x, branch);
 }
 
-/// x [rows of each expert of this rank, in] times the expert's own weights.
+/// x [rows of each expert of this rank, in] times the weights of the respective expert.
 ValueId expert_product(Graph& graph, const std::string& name, const ExpertOptions& e, ValueId x,
                        std::int64_t out, float gain) {
   const Shape in = graph.value(x).shape;
@@ -50,7 +50,8 @@ ValueId expert_product(Graph& graph, const std::string& name, const ExpertOption
   return ops::batched_matmul(graph, name, x, w, {own, in[0] / own, out, in[1], false, true});
 }
 
-/// Tokens by expert, to the ranks that have them; the experts' products; and back.
+/// A layer of experts: sends tokens to the ranks that have their experts, multiplies, and sends the
+/// results back.
 ValueId experts(Graph& graph, const TransformerOptions& o, std::int64_t number, ValueId x,
                 float gain) {
   const std::string name = fmt::format("block{}", number);
@@ -80,17 +81,20 @@ ValueId experts(Graph& graph, const TransformerOptions& o, std::int64_t number, 
   return ops::combine(graph, name + ".combine", y, routed);
 }
 
-/// Products whose parts the ranks have. Their weights start as parts of what one rank's would.
+/// Products that ranks share. Each rank's weights start as a part of the weights that a single rank
+/// would have.
 class SharedProducts {
  public:
   SharedProducts(Graph& graph, const TransformerOptions& o) : graph_(graph), by_(o.tensor) {}
 
-  /// In front of products that are split by columns: x on all ranks, and the sum of what it does to all of them back.
+  /// Before products that are split by columns: provides x on all ranks, and sums its gradients
+  /// over the ranks.
   ValueId enter(const std::string& name, ValueId x) {
     if (by_.ranks == 1) return x;
     return exchange(name, x, by_.by_tokens ? ExchangeKind::kGather : ExchangeKind::kNothing);
   }
-  /// x [N, in] -> [N, out / ranks], bias included: of each of `blocks` blocks of columns a part.
+  /// x [N, in] -> [N, out / ranks], bias included. The rank has a part of each of `blocks` blocks
+  /// of columns.
   ValueId by_columns(const std::string& name, ValueId x, std::int64_t out, std::int64_t blocks) {
     const ValueId y = ops::projection(graph_, name, x, out / by_.ranks);
     const std::int64_t in = graph_.value(x).shape[1];
@@ -98,7 +102,8 @@ class SharedProducts {
     if (by_.ranks > 1) weight(name).part = {out, in, blocks, first, 0};
     return y;
   }
-  /// x [N, in / ranks] -> [N, out], the sum over all ranks, or its rows that are this rank's; the bias comes after it.
+  /// x [N, in / ranks] -> [N, out]: the sum over all ranks, or this rank's rows of it; the bias is
+  /// added afterwards.
   ValueId by_rows(const std::string& name, ValueId x, std::int64_t out, float gain) {
     if (by_.ranks == 1) return ops::projection(graph_, name, x, out, gain);
     const std::int64_t own = graph_.value(x).shape[1];
@@ -118,7 +123,8 @@ class SharedProducts {
     bias.sum_over_ranks = by_.by_tokens;
     return ops::bias_add(graph_, name + ".bias_add", y, graph_.add_value(std::move(bias)));
   }
-  /// Of what all ranks have, the rows of this one; and back, where all ranks do the same with it.
+  /// own_rows: this rank's rows of a tensor that all ranks have. all_rows: the reverse, where all
+  /// ranks then compute the same.
   ValueId own_rows(const std::string& name, ValueId x) {
     return by_.by_tokens ? exchange(name, x, ExchangeKind::kOwnPart) : x;
   }
@@ -142,7 +148,8 @@ class SharedProducts {
   const TensorParallelOptions by_;
 };
 
-/// Of whole sequences, of a prompt that is kept, or of one token by what was kept.
+/// Attention over whole sequences, over a prompt whose keys and values are stored, or from one
+/// token to the stored ones.
 ValueId attend(Graph& graph, const TransformerOptions& o, const std::string& name, ValueId qkv,
                const kernels::AttentionShape& shape) {
   const kernels::DecodeShape kept{o.batch, o.heads, shape.depth, o.length};
@@ -184,7 +191,7 @@ ValueId block(Graph& graph, const TransformerOptions& o, std::int64_t number, Va
   return residual(graph, name + ".mlp", o, x, y);
 }
 
-/// From what tokens are embedded as to what the next ones may be.
+/// From embedded tokens to the scores of the next tokens.
 ValueId logits(Graph& graph, const TransformerOptions& o, ValueId x) {
   SharedProducts shared(graph, o);
   x = shared.own_rows("embedding.rows", x);
@@ -197,7 +204,7 @@ ValueId logits(Graph& graph, const TransformerOptions& o, ValueId x) {
   return ops::matmul(graph, "head", x, o.vocabulary);
 }
 
-/// No loss: the next token of each sequence is what the host reads.
+/// A graph without a loss: the host reads the next token of each sequence.
 Model build_part(const TransformerOptions& o) {
   HEADWAY_INVARIANT(o.prompt > 0 && o.prompt < o.length);
   Model model;

@@ -9,40 +9,45 @@
 
 namespace headway::trainer {
 
-/// Experts in the place of each block's GELU layer (Shazeer et al. 2017): the tokens of a block go to `choices` of them.
+/// Experts that replace each block's GELU layer (Shazeer et al. 2017). Each token of a block goes
+/// to `choices` of them.
 struct ExpertOptions {
   std::int64_t count = 0;  ///< 0: none
   std::int64_t choices = 1;
-  /// Places for tokens that each has, as a multiple of what it gets when all get as many; more are dropped.
+  /// Room for tokens per expert, as a multiple of its tokens under even load; further tokens are
+  /// dropped.
   double capacity = 1;
-  std::int64_t ranks = 1;  ///< each has an equal part of the experts; divides count
+  std::int64_t ranks = 1;  ///< ranks with an equal share of the experts each; divides count
   std::int64_t rank = 0;
-  /// By layer and expert: what the router favours it by; empty: all alike.
+  /// Factors of the router's preference, by layer and expert; empty: all equal.
   std::function<std::vector<float>(std::int64_t layer)> favour = {};
 };
-/// Ranks that share each block (Shoeybi et al. 2019): each has some of the heads, and of the columns of the wide layer.
+/// Ranks that share each block (Shoeybi et al. 2019): each rank has some of the heads and some of
+/// the columns of the wide layer.
 struct TensorParallelOptions {
   std::int64_t ranks = 1;  ///< divides heads
   std::int64_t rank = 0;
-  /// What is between the shared products is shared by tokens (Korthikanti et al. 2022); then ranks divides batch * length.
+  /// The ops between the shared products are divided by tokens (Korthikanti et al. 2022); `ranks`
+  /// must then divide batch * length.
   bool by_tokens = false;
 };
-/// What of a model that makes one token after another a graph is.
+/// The part of token generation that a graph computes.
 enum class TransformerPart : std::uint8_t {
   kWhole,   ///< all tokens of a batch, with a loss
-  kPrompt,  ///< the tokens of prompts, whose keys and values are kept; the next token of each
-  kStore,   ///< prompts, nothing computed
-  kToken,   ///< one token of each sequence, by the keys and values of those before it
-  kAgain,   ///< all tokens so far again, for the one after them
+  kPrompt,  ///< the tokens of prompts, keeping their keys and values; the next token of each
+  kStore,   ///< stores prompts; computes nothing
+  kToken,   ///< one token of each sequence, from the stored keys and values
+  kAgain,   ///< all tokens so far again, to get the next one
 };
-/// The number of the layer of experts that an op between the two exchanges of one belongs to; -1: none.
+/// The number of the expert layer that the op `name` belongs to, if the op lies between the layer's
+/// two exchanges; -1: none.
 std::int64_t expert_layer_of(std::string_view name);
 
-/// A decoder-only transformer in the form of GPT-2 (Radford et al. 2019): token and position
-/// embeddings, blocks of causal attention and a four times wider GELU layer, each behind a layer
-/// norm and beside a residual connection, a last layer norm and a linear layer to the vocabulary.
-/// With a window, attention sees `window` tokens only, and every other block shifts the windows by
-/// half (Liu et al. 2021).
+/// A decoder-only transformer in the form of GPT-2 (Radford et al. 2019). It has token and position
+/// embeddings, blocks, a last layer norm, and a linear layer to the vocabulary. A block has causal
+/// attention and a four times wider GELU layer, each behind a layer norm and with a residual
+/// connection. With a window, attention covers only `window` tokens, and every other block shifts
+/// the windows by half (Liu et al. 2021).
 struct TransformerOptions {
   std::int64_t batch = 8;
   std::int64_t length = 128;
@@ -56,14 +61,14 @@ struct TransformerOptions {
   ExpertOptions experts = {};  ///< excludes tensor parallelism
   TensorParallelOptions tensor = {};
   TransformerPart part = TransformerPart::kWhole;
-  std::int64_t prompt = 0;  ///< of other parts: tokens of a prompt, below length
+  std::int64_t prompt = 0;  ///< for other parts: tokens of a prompt, below length
 };
 
-/// `images` are the tokens [batch·length], `labels` the tokens after them. Every fusible part is
-/// built of elementwise ops and plain products; passes join them.
+/// `images` are the tokens [batch·length], `labels` the tokens after them. Everything fusible is
+/// built of elementwise ops and plain products, which passes fuse.
 Model build_transformer(const TransformerOptions& options);
 
-/// The states of parts other than kWhole: the last token of each sequence, and all of them.
+/// Names of the states of parts other than kWhole: the last token of each sequence, and all tokens.
 constexpr const char* kNextTokens = "next tokens";
 constexpr const char* kAllTokens = "all tokens";
 

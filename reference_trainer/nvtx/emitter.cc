@@ -48,7 +48,7 @@ std::uint64_t register_schema(nvtxDomainHandle_t domain, std::string_view name) 
         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
-    attributes.name = schema.name.data();  // literals: terminated
+    attributes.name = schema.name.data();  // string literals, so terminated
     attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
     attributes.entries = entries.data();
     attributes.numEntries = entries.size();

@@ -12,27 +12,28 @@
 
 namespace headway::trainer::nvtx {
 
-/// A name registered with the attached tool once, so that an event carries a handle instead of a
-/// text. The same text is the same pointer, for the life of the program.
+/// A name registered once with the attached tool, so that an event carries a handle instead of a
+/// text. Equal texts have the same pointer, for the life of the program.
 struct InternedName {
   std::string text;                     ///< as profilers show it
   nvtxStringHandle_t handle = nullptr;  ///< null without a tool
 };
 using Name = const InternedName*;
 
-/// Hears what one thread says, in the place of an attached tool: a simulated run stamps it with a
-/// clock of its own.
+/// Receives the ranges of one thread instead of an attached tool: a simulated run stamps them with
+/// its own clock.
 class Listener {
  public:
   virtual ~Listener() = default;
-  /// A range begins; calls are nested as ranges are.
+  /// A range begins; calls nest as ranges do.
   virtual void push(Name name, const conventions::RangePayload& payload) = 0;
   /// The innermost range ends.
   virtual void pop() = 0;
   virtual void describe(const conventions::GraphOpPayload& op) = 0;
 };
 
-/// Makes `listener` the calling thread's for the life of the object; null: nobody hears it.
+/// Makes `listener` the calling thread's listener for the life of the object; null: the thread has
+/// none.
 class Listening {
  public:
   explicit Listening(Listener* listener);
@@ -44,9 +45,9 @@ class Listening {
   Listener* before_;
 };
 
-/// The process's NVTX domain "headway". Everything the trainer says about itself goes through here,
-/// as payloads of common/nvtx_conventions.h; which tool listens, if any, is unknown. Without a tool
-/// `domain` is null and events cost a test of a pointer. Thread safe.
+/// The process's NVTX domain "headway". All information from the trainer about itself passes
+/// through here, as payloads of common/nvtx_conventions.h, whichever tool is attached, if any.
+/// Without a tool `domain` is null, and an event costs one pointer test. Thread safe.
 struct Emitter {
   nvtxDomainHandle_t domain = nullptr;
   /// Ids of the schemas, one for each kind of payload; 0 without a tool.
@@ -62,7 +63,7 @@ struct Emitter {
   static const Emitter& get();
 };
 
-/// Thread safe.
+/// Registers a text. Thread safe.
 Name intern(const std::string& text);
 
 /// Names the calling thread for the operating system (15 characters) and for the tool.
@@ -72,7 +73,7 @@ void name_this_thread(const std::string& name);
 void push(Name name, std::uint64_t schema, const void* payload, std::size_t size);
 void pop();
 
-/// The calling thread's listener; null: the tool hears it.
+/// The calling thread's listener; null: events go to the tool.
 Listener* listener();
 
 /// A push/pop range for the lifetime of the object, on one thread.

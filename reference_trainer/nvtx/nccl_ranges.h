@@ -6,12 +6,12 @@
 
 #include "reference_trainer/nvtx/emitter.h"
 
-/// What NCCL says about collectives through NVTX, said by programs that exchange without it: a domain
-/// "NCCL", a range per call with the name of NCCL's function, and payloads whose fields have NCCL's
-/// names. Tools that match the collectives of ranks find ours by it.
+/// Publishes the NVTX events of NCCL for programs that exchange without NCCL: a domain "NCCL", a
+/// range per call with the name of NCCL's function, and payloads whose fields have NCCL's names.
+/// Tools that match the collectives of ranks then find ours.
 namespace headway::trainer::nvtx {
 
-/// Says that a communicator of `ranks` exists. All members use the same `communicator`.
+/// Announces a communicator of `ranks` ranks. All members use the same `communicator`.
 void describe_communicator(std::uint64_t communicator, int ranks, int rank);
 
 /// The calling thread's range around the call that enqueues a collective. `function`: interned,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Causal self-attention (mathematics in kernels/attention/op.h): in one op, and the parts that
+// Causal self-attention (mathematics in kernels/attention/op.h): as one op, and as the ops that
 // attention() builds and passes/fuse_attention.h joins.
 #include "kernels/attention/op.h"
 
@@ -63,7 +63,7 @@ void differentiate_merge(Gradients& gradients, NodeId id) {
                        gradients.emit(kMergeHeadsBackward, id, {dy}, {node.inputs[0]})[0]);
 }
 
-/// The mask's own places have probability 0, so the gradient of a softmax after it is 0 there.
+/// Masked positions have probability 0, so the gradient of a softmax after the mask is 0 there.
 void differentiate_mask(Gradients& gradients, NodeId id) {
   const Node node = gradients.graph().node(id);
   gradients.accumulate(id, node.inputs[0], gradients.of(node.outputs[0]));

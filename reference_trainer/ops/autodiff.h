@@ -12,9 +12,9 @@ namespace headway::trainer {
 
 struct OpDefinition;
 
-/// Grows a forward graph by the ops that compute its gradients, walking it backwards once. Each
-/// op's `differentiate` asks for the gradient of its result and adds the gradients of its inputs;
-/// where a value was used twice, an `add` op joins the two.
+/// Adds to a forward graph the ops that compute its gradients, in one backward walk. Each op's
+/// `differentiate` asks for the gradient of its result and adds the gradients of its inputs. Where
+/// a value is used twice, an `add` op sums both gradients.
 class Gradients {
  public:
   explicit Gradients(Graph& graph) : graph_(graph) {}
@@ -25,12 +25,12 @@ class Gradients {
 
   const Graph& graph() const { return graph_; }
   bool needs_gradient(ValueId value) const;
-  /// The gradient so far; none when nothing reached it.
+  /// The gradient so far; none when the value has received none.
   ValueId of(ValueId value) const;
 
-  /// Appends a backward op for the forward node `of`; its outputs get the shapes of `like`, one
-  /// each, and share the layouts of parameters. Its attributes are the forward node's where none
-  /// are given. Returns the outputs.
+  /// Appends a backward op for the forward node `of`. It has one output for each value in `like`,
+  /// with its shape and, for parameters, its layout. Its attributes default to the forward node's.
+  /// Returns the outputs.
   std::vector<ValueId> emit(const OpDefinition& op, NodeId of, std::vector<ValueId> inputs,
                             const std::vector<ValueId>& like,
                             std::optional<Attributes> attributes = {});
@@ -40,7 +40,7 @@ class Gradients {
  private:
   Graph& graph_;
   std::map<ValueId, ValueId> gradient_of_;
-  std::vector<bool> influenced_;  ///< by value: a parameter influences it
+  std::vector<bool> influenced_;  ///< by value: whether a parameter influences it
 };
 
 }  // namespace headway::trainer

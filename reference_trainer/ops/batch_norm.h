@@ -6,7 +6,7 @@
 
 namespace headway::trainer::ops {
 
-/// The rows x channels that the kernels see of an NHWC (or NC) value.
+/// The rows x channels in which the kernels see an NHWC (or NC) value.
 kernels::BatchNormShape batch_norm_shape(const Graph& graph, ValueId x);
 
 }  // namespace headway::trainer::ops

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a detector's anchors are to find (mathematics in kernels/box_match/op.h), and its maps as one table.
+// The targets of a detector's anchors (mathematics in kernels/box_match/op.h), and its maps joined
+// to one table.
 #include "kernels/box_match/op.h"
 
 #include "reference_trainer/ops/support.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two-dimensional convolution: y[n,p,q,k] = sum over r,s,c of x[n, p·stride+r-pad, q·stride+s-pad,
 // c] · w[k,c,r,s]. Each of its three forms multiplies and adds once per (output element, c, r, s).
-// Built of images as NHWC; passes/assign_layout.h may make them NCHW.
+// Built for NHWC images; passes/assign_layout.h may change them to NCHW.
 #include <cmath>
 
 #include "reference_trainer/ops/support.h"
@@ -9,7 +9,7 @@
 namespace headway::trainer::ops {
 namespace {
 
-/// `output` is the side with the shape of y, `weights` that of w.
+/// `output` is the operand with the shape of y, `weights` the one with the shape of w.
 Work convolution_work(const Graph& graph, const Node& node, ValueId output, ValueId weights) {
   const Shape& w = graph.value(weights).shape;
   return {2 * elements(graph, output) * w[1] * w[2] * w[3], operand_bytes(graph, node)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The loss in parts: log_softmax, then the mean of the labels' logarithms; passes/fuse_loss.h joins
-// them to softmax_cross_entropy.
+// The loss as two ops: log_softmax, then the mean of the labels' log probabilities;
+// passes/fuse_loss.h joins them to softmax_cross_entropy.
 #include "kernels/softmax/op.h"
 #include "reference_trainer/ops/support.h"
 

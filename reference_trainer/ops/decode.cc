@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One token after another (kernels/decode/op.h). What is kept from token to token is state of the graph: tokens, keys, values.
+// Generation of one token after another (kernels/decode/op.h). Tokens, keys and values that are
+// kept from token to token are state of the graph.
 #include "kernels/decode/op.h"
 
 #include "reference_trainer/ops/support.h"
@@ -10,7 +11,7 @@ namespace {
 Work attention_work(const Graph&, const Node& node) {
   return kernels::cached_attention_work(std::get<DecodeAttributes>(node.attributes).shape);
 }
-/// What goes into a cache, or comes out of a table, is as large as what is on its other side.
+/// The bytes written to a cache, or read from a table, equal those of the op's other side.
 Work twice_first(const Graph& graph, const Node& node) {
   return {0, 2 * graph.value(node.inputs[0]).bytes()};
 }

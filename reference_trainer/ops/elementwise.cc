@@ -34,7 +34,7 @@ ValueId emit_row(Gradients& gradients, const OpDefinition& op, NodeId id,
   return gradients.emit(op, id, std::move(inputs), {like}, attributes)[0];
 }
 
-/// `d`, which has the full shape, brought to the shape of `operand`, which was spread.
+/// Reduces `d`, which has the full shape, to the shape of `operand`, which was broadcast.
 void accumulate_reduced(Gradients& gradients, NodeId id, ValueId operand, ValueId d) {
   if (!gradients.needs_gradient(operand)) return;
   const RowKind kind = row_kind(gradients.graph(), operand,
@@ -73,7 +73,7 @@ void differentiate_mul(Gradients& gradients, NodeId id) {
   }
 }
 
-/// Ops whose gradient is the same op on dy.
+/// For ops whose gradient is the same op on dy.
 void differentiate_itself(Gradients& gradients, NodeId id) {
   const Node node = gradients.graph().node(id);
   const OpDefinition& op = node.op == &kDropout ? kDropoutBackward : *node.op;
@@ -82,7 +82,7 @@ void differentiate_itself(Gradients& gradients, NodeId id) {
   gradients.accumulate(id, node.inputs[0], d);
 }
 
-/// From x and dy.
+/// The gradient from x and dy.
 void differentiate_gelu(Gradients& gradients, NodeId id) {
   const Node node = gradients.graph().node(id);
   const ValueId d =
@@ -91,7 +91,7 @@ void differentiate_gelu(Gradients& gradients, NodeId id) {
   gradients.accumulate(id, node.inputs[0], d);
 }
 
-/// From y and dy.
+/// The gradient from y and dy.
 void differentiate_by_result(Gradients& gradients, NodeId id, const OpDefinition& op, RowOp row) {
   const Node node = gradients.graph().node(id);
   const ValueId y = node.outputs[0];
@@ -231,7 +231,8 @@ ValueId row_mean(Graph& graph, const std::string& name, ValueId x) {
   return row_op(graph, kRowMean, name, {x}, {rows, 1}, {RowOp::kRowMean, 0, 0, {}});
 }
 
-/// A cluster's program rounds; FP32 is what it does not round last.
+/// A cluster's program rounds its own results; an output whose last instruction does not round is
+/// FP32.
 kernels::NumberFormat result_format(const Node& node, std::size_t output) {
   using kernels::NumberFormat;
   if (const auto* program = std::get_if<kernels::RowProgram>(&node.attributes)) {

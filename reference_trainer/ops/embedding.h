@@ -6,7 +6,7 @@
 
 namespace headway::trainer::ops {
 
-/// What the kernels need to know of an embedding or its gradient; `rows`: y or dy.
+/// The shape that the kernels of an embedding or its gradient need; `rows`: y or dy.
 kernels::EmbeddingShape embedding_shape(const Graph& graph, const Node& node, ValueId tokens,
                                         ValueId table, ValueId rows);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What ranks that share a layer exchange (comm/model_exchanges.h): tokens of experts, sums and parts of activations.
+// Exchanges between ranks that share a layer (comm/model_exchanges.h): tokens of experts, sums and
+// parts of activations.
 #include "reference_trainer/ops/support.h"
 
 namespace headway::trainer::ops {
@@ -32,7 +33,7 @@ void differentiate(Gradients& gradients, NodeId id) {
   const ValueId y = node.outputs[0];
   const ValueId dy = gradients.of(y);
   switch (exchange_of(node).kind) {
-    case ExchangeKind::kAllToAll:  // what came goes back to where it came from
+    case ExchangeKind::kAllToAll:  // received parts go back to their senders
       return gradients.accumulate(id, x, back(gradients, id, dy, ExchangeKind::kAllToAll, x));
     case ExchangeKind::kNothing:
       return gradients.accumulate(id, x, back(gradients, id, dy, ExchangeKind::kSum, x));

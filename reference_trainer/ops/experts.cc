@@ -15,7 +15,7 @@ Work move_work(const Graph& graph, const Node& node) {
   return {0, operand_bytes(graph, node)};
 }
 
-/// Of a table of all places only as many are read or written as there are tokens.
+/// Of a table of all places, only as many rows are read or written as there are tokens.
 Work row_work(const Graph& graph, const Node& node) {
   const kernels::RouteShape& shape = shape_of(node);
   const std::int64_t rows = shape.tokens * shape.choices;

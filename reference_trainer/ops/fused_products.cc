@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Products of inference with what follows them in the same kernel:
+// Products of inference with the ops that follow them, in the same kernel:
 //   y = activation(x * w + bias [+ residual])
-// by convolution or by matrix, in floating point or of integers of 8 bits (a scale for each output channel of the weights):
+// by convolution or by matrix, in floating point or with 8-bit integers (a scale for each output
+// channel of the weights):
 //   y = quantised(activation(scale · (x8 * w8) + bias [+ residual]))
-// and x -> x8, which pads the last extent with zeros. No gradients: passes make these of trained graphs.
+// and x -> x8, which pads the last extent with zeros. There are no gradients: passes build these
+// ops from trained graphs.
 #include "reference_trainer/ops/fused_products.h"
 
 #include "reference_trainer/ops/support.h"

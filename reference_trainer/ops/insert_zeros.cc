@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Gradients of a strided convolution's results as those of the same convolution without a stride: zeros stand where it has
-// computed nothing. A backward op; no gradient of its own.
+// Converts gradients of a strided convolution's results to those of the same convolution without a
+// stride, with zeros where the strided convolution computes nothing. This is a backward op without
+// a gradient.
 #include "kernels/insert_zeros/op.h"
 
 #include "reference_trainer/ops/insert_zeros.h"

@@ -6,7 +6,7 @@
 
 namespace headway::trainer::ops {
 
-/// What an insert_zeros node does, of images in either order.
+/// The parameters of an insert_zeros node, for images in either order.
 kernels::InsertZeros zeros_of(const Graph& graph, const Node& node);
 
 }  // namespace headway::trainer::ops

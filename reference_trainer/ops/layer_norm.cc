@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Layer normalisation (mathematics in kernels/layer_norm/op.h), alone or together with the residual
-// add before it; passes/fuse_layer_norm.h makes both from the chain of elementwise ops that
+// Layer normalisation (mathematics in kernels/layer_norm/op.h), alone or with the residual add
+// before it; passes/fuse_layer_norm.h makes both from the chain of elementwise ops that
 // layer_norm() builds.
 //   layer_norm      x, gamma, beta          -> y, mean, rstd
 //   add_layer_norm  a, b, gamma, beta       -> y, a + b, mean, rstd
@@ -26,7 +26,7 @@ Work backward_work(const Graph& graph, const Node& node) {
 void differentiate(Gradients& gradients, NodeId id) {
   const Node node = gradients.graph().node(id);
   const bool with_add = node.op == &kAddLayerNorm;
-  const std::size_t first = with_add ? 2 : 1;  // of gamma and beta, and of the statistics
+  const std::size_t first = with_add ? 2 : 1;  // index of gamma and beta, and of the statistics
   const ValueId gamma = node.inputs[first];
   const ValueId beta = node.inputs[first + 1];
   const ValueId x = with_add ? node.outputs[1] : node.inputs[0];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Images in another order of memory, NHWC to NCHW and back: each is the other's gradient. No arithmetic.
+// Images in another memory order, NHWC to NCHW and back: each op is the gradient of the other. No
+// arithmetic.
 #include "reference_trainer/ops/support.h"
 
 namespace headway::trainer::ops {

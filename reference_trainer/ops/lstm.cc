@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A recurrent layer over all its time steps (mathematics in kernels/lstm/op.h): a product for the
-// inputs of all steps, an ordinary one, then the recurrence.
+// A recurrent layer over all its time steps (mathematics in kernels/lstm/op.h): an ordinary product
+// for the inputs of all steps, then the recurrence.
 #include "kernels/lstm/op.h"
 
 #include <cmath>

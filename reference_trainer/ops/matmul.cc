@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The product of a linear layer without its bias, y = x · wᵀ, and bias with GELU in one pass
-// (kernels/bias_activation/op.h). projection() builds a linear layer of a product and a bias_add, which
-// passes/fuse_bias.h joins.
+// (kernels/bias_activation/op.h). projection() builds a linear layer from a product and a bias_add,
+// which passes/fuse_bias.h joins.
 #include <cmath>
 
 #include "kernels/bias_activation/op.h"

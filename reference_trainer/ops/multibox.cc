@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The loss of a detector (mathematics in kernels/multibox/op.h) in parts: log_softmax, the loss that each
-// anchor would have as background, which anchors count, the sum over those.
+// The loss of a detector (mathematics in kernels/multibox/op.h) as several ops: log_softmax, the
+// loss of each anchor as background, the choice of the anchors that count, the sum over them.
 #include "kernels/multibox/op.h"
 
 #include "kernels/softmax/op.h"

@@ -11,7 +11,7 @@
 
 namespace headway::trainer {
 
-/// Every op there is. A device that misses one says so when a graph with it is compiled.
+/// Every op. A device that lacks one reports it when a graph with it is compiled.
 std::span<const OpDefinition* const> all_ops();
 
 namespace ops {
@@ -23,7 +23,7 @@ HEADWAY_OPS(HEADWAY_OP)
 // Builders: each appends one forward node called `name` (and the parameters it needs) and returns
 // its result. Shapes are checked; a mismatch is an internal error naming the node.
 
-/// x [N,H,W,C] -> [N,H/s,W/s,out]; square kernel, padding kernel/2 where none is given, no bias.
+/// x [N,H,W,C] -> [N,H/s,W/s,out]; square kernel, no bias; padding -1: kernel/2.
 ValueId conv2d(Graph& graph, const std::string& name, ValueId x, std::int64_t out_channels,
                int kernel, int stride, int padding = -1);
 /// Images in the other order: x [N,H,W,C] -> [N,C,H,W], x [N,C,H,W] -> [N,H,W,C].
@@ -43,7 +43,7 @@ ValueId linear(Graph& graph, const std::string& name, ValueId x, std::int64_t ou
 ValueId softmax_cross_entropy(Graph& graph, const std::string& name, ValueId logits,
                               ValueId labels);
 
-/// The same in two ops, as a framework without a fused loss has it.
+/// softmax_cross_entropy as two ops, as in a framework without a fused loss.
 ValueId cross_entropy(Graph& graph, const std::string& name, ValueId logits, ValueId labels);
 /// x [N,in] -> x·wᵀ [N,out]; weights start with deviation gain / sqrt(in).
 ValueId matmul(Graph& graph, const std::string& name, ValueId x, std::int64_t out_features,
@@ -57,15 +57,16 @@ ValueId sub(Graph& graph, const std::string& name, ValueId a, ValueId b);
 ValueId mul(Graph& graph, const std::string& name, ValueId a, ValueId b);
 ValueId scale(Graph& graph, const std::string& name, ValueId x, float factor);
 ValueId gelu(Graph& graph, const std::string& name, ValueId x);
-/// The elements that survive are scaled by 1 / (1 - rate); others every step, and in each part of what ranks share.
+/// Surviving elements are scaled by 1 / (1 - rate). They differ from step to step, and between the
+/// parts of a tensor that ranks share.
 ValueId dropout(Graph& graph, const std::string& name, ValueId x, float rate, int part = 0);
 ValueId rsqrt(Graph& graph, const std::string& name, ValueId x, float epsilon);
 /// x [N,C] -> [N,1].
 ValueId row_mean(Graph& graph, const std::string& name, ValueId x);
-/// x [N,C] -> same shape, as the chain of elementwise ops that its definition is.
+/// x [N,C] -> same shape, as a chain of elementwise ops.
 ValueId layer_norm(Graph& graph, const std::string& name, ValueId x);
-/// tokens int32 [N] -> [N, columns]; with positions, sequences are `length` tokens long; `places`: positions that there are
-/// parameters for, 0: `length`.
+/// tokens int32 [N] -> [N, columns]. With positions, sequences are `length` tokens long, and there
+/// are parameters for `places` positions; 0: `length`.
 ValueId embedding(Graph& graph, const std::string& name, ValueId tokens, std::int64_t entries,
                   std::int64_t columns, std::int64_t length, bool positions,
                   std::int64_t places = 0);
@@ -76,8 +77,8 @@ ValueId attention(Graph& graph, const std::string& name, ValueId qkv,
 ValueId batched_matmul(Graph& graph, const std::string& name, ValueId a, ValueId b,
                        const kernels::BatchedMatmul& shape);
 ValueId softmax(Graph& graph, const std::string& name, ValueId x);
-/// A recurrent layer: x [steps·rows, features] time-major -> [steps·rows, hidden]. `tokens` say how
-/// many steps the batch uses.
+/// A recurrent layer: x [steps·rows, features] time-major -> [steps·rows, hidden]. `tokens`
+/// determine how many steps the batch uses.
 ValueId lstm(Graph& graph, const std::string& name, ValueId x, ValueId tokens,
              const LstmAttributes& attributes);
 /// x [N,C] -> its first rows, and the others.
@@ -86,14 +87,17 @@ std::pair<ValueId, ValueId> split_rows(Graph& graph, const std::string& name, Va
 /// Rows o·inner + i -> rows i·outer + o.
 ValueId swap_major(Graph& graph, const std::string& name, ValueId x, std::int64_t outer,
                    std::int64_t inner);
-/// The same of pieces of x, outer·inner equal ones in memory; x keeps its shape.
+/// The same exchange for pieces of x, which are outer·inner equal pieces in memory; x keeps its
+/// shape.
 ValueId swap_pieces(Graph& graph, const std::string& name, ValueId x, std::int64_t outer,
                     std::int64_t inner);
-/// scores [batch·rows, length] -> -1e30 where the sequence's token is padding (tokens time-major).
+/// scores [batch·rows, length] -> -1e30 where the sequence's token is padding, else unchanged
+/// (tokens time-major).
 ValueId padding_mask(Graph& graph, const std::string& name, ValueId scores, ValueId tokens,
                      std::int64_t batch);
 ValueId tanh(Graph& graph, const std::string& name, ValueId x);
-/// Where a router sends each token: int32 places [tokens, choices] in the table of all experts' rows, and gates.
+/// The router's choice for each token: int32 places [tokens, choices] in the table of all experts'
+/// rows, and gates.
 struct Routed {
   ValueId places;
   ValueId gates;
@@ -104,9 +108,10 @@ Routed route(Graph& graph, const std::string& name, ValueId probabilities,
 /// x [tokens, C] -> [experts·capacity, C]; and back, each row times its gate.
 ValueId dispatch(Graph& graph, const std::string& name, ValueId x, const Routed& routed);
 ValueId combine(Graph& graph, const std::string& name, ValueId table, const Routed& routed);
-/// x [N,C], exchanged with the ranks that share the layer: of the same shape, or with the rows of all ranks or of one.
+/// x [N,C], exchanged with the ranks that share the layer. The result has the same shape, or the
+/// rows of all ranks or of one.
 ValueId exchange(Graph& graph, const std::string& name, ValueId x, const ExchangeAttributes& by);
-/// Keys and values of the tokens so far, state of the graph.
+/// Keys and values of the tokens so far; they are state of the graph.
 struct KeysAndValues {
   ValueId keys;
   ValueId values;
@@ -114,39 +119,43 @@ struct KeysAndValues {
 };
 KeysAndValues key_value_cache(Graph& graph, const std::string& name,
                               const kernels::DecodeShape& shape);
-/// qkv [batch, 3·heads·depth] of one token of each sequence, which the cache gets -> [batch, heads·depth].
+/// qkv [batch, 3·heads·depth] of one token of each sequence, which is added to the cache -> [batch,
+/// heads·depth].
 ValueId cached_attention(Graph& graph, const std::string& name, ValueId qkv,
                          const KeysAndValues& cache);
-/// qkv [batch·tokens, 3·heads·depth] of a prompt into the cache.
+/// Stores the qkv [batch·tokens, 3·heads·depth] of a prompt in the cache.
 void fill_cache(Graph& graph, const std::string& name, ValueId qkv, const KeysAndValues& cache);
-/// int32 tokens, state of the graph.
+/// Adds int32 tokens as state of the graph.
 ValueId token_state(Graph& graph, const std::string& name, std::int64_t tokens);
-/// The prompts of `batch` sequences to where their tokens are kept.
+/// Copies the prompts of `batch` sequences into the state `sequence`.
 void store_tokens(Graph& graph, const std::string& name, ValueId prompt, ValueId sequence,
                   std::int64_t batch);
-/// One token of each sequence, int32 [N] -> [N, columns]; the parameters are those of embedding() for `places` positions.
+/// One token of each sequence, int32 [N] -> [N, columns]. The parameters are those of embedding()
+/// with `places` positions.
 ValueId embedding_at(Graph& graph, const std::string& name, ValueId tokens, std::int64_t entries,
                      std::int64_t columns, std::int64_t places);
-/// x [batch·length, C] -> [batch, C]: of each sequence the row at `position`, or (-1) at that of the launch.
+/// x [batch·length, C] -> [batch, C]: the row of each sequence at `position`, or (-1) at the
+/// launch's position.
 ValueId rows_at(Graph& graph, const std::string& name, ValueId x, std::int64_t batch,
                 std::int64_t position);
-/// The likeliest tokens of logits [batch, entries] to `next` [batch] and, where it is given, to the place in `sequence` after
-/// the launch's position.
+/// Writes the most likely tokens of logits [batch, entries] to `next` [batch] and, if given, to the
+/// place in `sequence` after the launch's position.
 void largest(Graph& graph, const std::string& name, ValueId logits, ValueId next, ValueId sequence);
-/// Maps [N,H,W,A·columns] of any H, W and A -> [N·sum of H·W·A, columns]: of each image the rows of all
-/// maps, in order.
+/// Joins maps [N,H,W,A·columns] of any H, W and A -> [N·sum of H·W·A, columns]: for each image the
+/// rows of all maps, in order.
 ValueId join_maps(Graph& graph, const std::string& name, std::vector<ValueId> maps,
                   std::int64_t columns);
-/// What each anchor of each image is to find (kernels/box_match/op.h).
+/// The targets of each anchor of each image (kernels/box_match/op.h).
 struct AnchorTargets {
   ValueId labels;   ///< int32 [images·anchors], 0: background
   ValueId offsets;  ///< [images·anchors, 4]
 };
-/// From boxes [images·boxes, 4] and their labels int32 [images·boxes], on the device.
+/// Computes them on the device from boxes [images·boxes, 4] and their labels int32 [images·boxes].
 AnchorTargets assign_boxes(Graph& graph, const std::string& name, ValueId boxes, ValueId labels,
                            const BoxMatchAttributes& attributes);
-/// scores [images·anchors, classes], offsets [images·anchors, 4] -> figures [3] (kernels/multibox/op.h), in
-/// parts. `pick_on_processor`: which anchors count is decided there.
+/// scores [images·anchors, classes], offsets [images·anchors, 4] -> figures [3]
+/// (kernels/multibox/op.h), as several ops. `pick_on_processor`: the processor picks the anchors
+/// that count.
 ValueId multibox_loss(Graph& graph, const std::string& name, ValueId scores, ValueId offsets,
                       const AnchorTargets& targets, std::int64_t images, bool pick_on_processor);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every op there is, once: OP(its definition, what runs it on the host, what runs it on a GPU). The declarations and the tables
-// of ops/ and of both devices come from this list; a name without a function does not link.
+// The list of all ops: OP(definition, function that runs it on the host, function that runs it on a
+// GPU). The declarations and the tables of ops/ and of both devices are made from this list; a name
+// without a function does not link.
 #pragma once
 
 // clang-format off

@@ -9,7 +9,7 @@ namespace {
 struct Kind {
   const OpDefinition* one;
   const OpDefinition* all;
-  std::vector<const char*> memory;  ///< what is kept per parameter
+  std::vector<const char*> memory;  ///< values kept per parameter
 };
 
 Kind kind_of(OptimizerKind kind) {
@@ -27,7 +27,7 @@ Kind kind_of(OptimizerKind kind) {
   return {};
 }
 
-/// State of the parameter's shape and layout; `copy_of` makes it start as the parameter does.
+/// Adds state with the parameter's shape and layout; `copy`: it starts as a copy of the parameter.
 ValueId add_memory(Graph& graph, ValueId parameter, const char* suffix, bool copy) {
   Value memory;
   memory.name = graph.value(parameter).name + suffix;

@@ -6,22 +6,22 @@
 
 namespace headway::trainer {
 
-/// Name of the kernels::OptimizerState in a graph: one for all updates, and what the gradient of
-/// the loss is multiplied by with dynamic loss scaling.
+/// Name of the kernels::OptimizerState in a graph. There is one for all updates; with dynamic loss
+/// scaling it has the factor of the loss's gradient.
 inline constexpr const char* kOptimizerState = "optimizer.state";
-/// Must come before add_optimizer where attributes.has_state().
+/// Adds the optimizer state. Must be called before add_optimizer where attributes.has_state().
 ValueId add_optimizer_state(Graph& graph);
 
-/// Appends the update of every parameter that has a gradient: with kMultiTensor one op for all,
-/// else one op per parameter (which a device runs as few kernels as it can, or as elementwise ones
-/// with kOff). What the optimizer remembers is state and starts at zero, the master copies of a
-/// half-precision model as copies of the parameters. The learning rate comes with each launch.
-/// With a loss scale, first the gradients are divided by it and checked (unscale); where there is
-/// an optimizer state, update_scale ends the step.
+/// Appends the update of every parameter that has a gradient. With kMultiTensor it is one op for
+/// all, otherwise one op per parameter, which a device runs as few kernels as it can, or (kOff) as
+/// elementwise kernels. The optimizer's memory is state that starts at zero; master copies of a
+/// half-precision model start as copies of the parameters. Each launch passes the learning rate.
+/// With a loss scale, `unscale` first divides the gradients by it and checks them. Where there is
+/// an optimizer state, `update_scale` ends the step.
 void add_optimizer(Graph& graph, const Gradients& gradients, const OptimizerAttributes& attributes);
 
-/// Operands per parameter of an update: parameter, gradient, then what the kind remembers, then the
-/// master copy. (SGD: parameter, velocity, gradient, master.)
+/// Operands per parameter of an update: parameter, gradient, the optimizer's memory for this kind,
+/// the master copy. (SGD: parameter, velocity, gradient, master.)
 std::size_t operands_per_parameter(const OptimizerAttributes& attributes);
 
 }  // namespace headway::trainer

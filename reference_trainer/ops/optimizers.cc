@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The optimizers' updates. They change parameters and state in place, so these nodes have no
-// outputs. Each op has one parameter's operands, its multi-tensor form those of every parameter in
-// turn; the order is that of optim/optimizer.h. The mathematics is in kernels/sgd_momentum/op.h,
-// adam.h, trust_ratio.h and loss_scaler.h.
+// outputs. A single op has the operands of one parameter; a multi-tensor op has those of every
+// parameter in turn, in the order that ops/optimizer.h gives. The mathematics is in op.h of
+// kernels/sgd_momentum/, adam/, trust_ratio/ and loss_scaler/.
 #include "kernels/adam/op.h"
 #include "kernels/loss_scaler/op.h"
 #include "kernels/sgd_momentum/op.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Moves of rows that models of sequences need, and the mask of padding.
+// Moves of rows for models of sequences, and the mask of padding.
 #include "kernels/sequence/op.h"
 
 #include "reference_trainer/ops/support.h"
@@ -27,7 +27,7 @@ void differentiate_swap(Gradients& gradients, NodeId id) {
                                       {node.inputs[0]}, SwapAttributes{by.inner, by.outer})[0]);
 }
 
-/// Masked places have probability 0, so the gradient of a softmax after the mask is 0 there.
+/// Masked positions have probability 0, so the gradient of a softmax after the mask is 0 there.
 void differentiate_mask(Gradients& gradients, NodeId id) {
   const Node node = gradients.graph().node(id);
   gradients.accumulate(id, node.inputs[0], gradients.of(node.outputs[0]));

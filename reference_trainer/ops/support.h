@@ -10,7 +10,7 @@
 
 namespace headway::trainer::ops {
 
-/// Bytes of all operands of a node, each touched once.
+/// Bytes of all operands of a node, each counted once.
 inline std::int64_t operand_bytes(const Graph& graph, const Node& node) {
   std::int64_t bytes = 0;
   for (ValueId id : node.inputs) bytes += graph.value(id).bytes();

@@ -8,7 +8,7 @@
 
 namespace headway::trainer {
 
-/// What the launching thread of a simulated rank was doing at any time, as a cause of idle time.
+/// The activity of a simulated rank's launching thread at any time, as a cause of idle time.
 class HostTruth {
  public:
   explicit HostTruth(const sim::Recording& recording);
@@ -21,7 +21,7 @@ class HostTruth {
     std::int64_t start = 0;
     std::int64_t end = 0;
     TruthClass truth = TruthClass::kHostOther;
-    std::int64_t batch = -1;  ///< a wait for this one: its stages tell
+    std::int64_t batch = -1;  ///< a wait for this batch: its stages give the cause
   };
   void charge_wait(std::int64_t begin, std::int64_t end, std::int64_t batch, StepTruth& step) const;
   static void charge_pieces(const std::vector<Piece>& pieces, std::int64_t begin, std::int64_t end,

@@ -36,7 +36,8 @@ Json planted_json(const OracleFacts& facts) {
   return {{"rule", find_preset(settings.preset()).rule}, {"switches", std::move(switches)}};
 }
 
-/// Switches that differ from their defaults and can bring on a rule: hints, where no preset says it.
+/// Switches that differ from their defaults and can trigger a rule: hints for runs without a
+/// preset.
 Json suspects_json(const EffectiveSettings& settings) {
   Json all = Json::array();
   const Settings defaults;
@@ -81,7 +82,7 @@ Json step_json(const StepTruth& step) {
           {"hidden_copy_ns", step.hidden_copy_ns}};
 }
 
-/// By hand: edges are the bulk of the file.
+/// Written without the JSON library, because edges are most of the file.
 void write_edges(std::ofstream& file, const sim::Recording& recording) {
   fmt::memory_buffer text;
   bool first = true;
@@ -114,7 +115,7 @@ void write_ranks(std::ofstream& file, const OracleFacts& facts) {
   }
 }
 
-/// What was drawn; families of kernels by the types of ops.
+/// The drawn figures, and the efficiency of kernels by op type.
 Json world_json(const sim::DrawnWorld& world) {
   if (!world.drawn()) return nullptr;
   Json drawn = Json::object();
@@ -153,7 +154,7 @@ void write_oracle(const std::filesystem::path& path, const OracleFacts& facts) {
   std::ofstream file(path);
   std::string head = head_json(facts).dump(1);
   if (facts.simulated) {
-    head.resize(head.rfind('\n'));  // opens the object again
+    head.resize(head.rfind('\n'));  // removes the closing brace, so that members can follow
     file << head << ",\n \"truth\": [";
     write_ranks(file, facts);
     file << "]\n}\n";

@@ -11,7 +11,7 @@ namespace {
 using conventions::DeviceOpKind;
 using sim::Op;
 
-/// Kinds of device activity, in the order in which they count.
+/// Kinds of device activity, in order of priority.
 enum Activity : std::uint8_t {
   kComputing,
   kUpdating,
@@ -54,7 +54,8 @@ std::vector<Change> changes_of(const std::vector<Op>& ops) {
   return changes;
 }
 
-/// Ends of the steps, by the last op of their update, or of their forward pass where nothing is updated.
+/// Ends of the steps: the last op of each step's update, or of its forward pass where nothing is
+/// updated.
 std::vector<std::int64_t> step_ends(const std::vector<Op>& ops, std::int64_t micro_batches) {
   std::vector<std::int64_t> ends;
   auto ends_one = [](Phase phase) {
@@ -102,7 +103,8 @@ class Sweep {
   }
 
  private:
-  /// [begin, end) is of one kind throughout; shares it out to the steps it lies in.
+  /// [begin, end) has one kind of activity throughout; distributes it over the steps that it lies
+  /// in.
   void spread(std::int64_t begin, std::int64_t end, const int* active, const Op* next) {
     auto step =
         std::ranges::partition_point(steps_, [&](const StepTruth& s) { return s.end <= begin; });
@@ -125,7 +127,8 @@ class Sweep {
       step.ns[static_cast<std::size_t>(TruthClass::kFrontendGap)] += end - begin;
       return;
     }
-    // The launch held it back: its own latency, and before that whatever its thread did.
+    // The launch held it back: first its own latency counts, and before that the activity of its
+    // thread.
     const std::int64_t called = std::clamp(next->start - launch_latency_, begin, end);
     step.ns[static_cast<std::size_t>(TruthClass::kLaunchGap)] += end - called;
     host_.charge(begin, called, step);

@@ -10,8 +10,8 @@
 
 namespace headway::trainer {
 
-/// What a nanosecond of a step on the device was spent on, or waited for. The names are those of
-/// Headway's time classes; `compute` is its two classes of arithmetic together.
+/// What the device spent a nanosecond of a step on, or waited for. The names are those of Headway's
+/// time classes; `compute` combines its two classes of arithmetic.
 enum class TruthClass : std::uint8_t {
   kCompute,
   kOptimizer,
@@ -34,8 +34,7 @@ std::string_view name_of(TruthClass truth);  ///< "launch_gap"
 
 struct StepTruth {
   std::int64_t step = 0;
-  std::int64_t start =
-      0;  ///< end of the last update op of the step before; of inference: forward op
+  std::int64_t start = 0;  ///< end of the previous step's last update op; for inference: forward op
   std::int64_t end = 0;
   std::array<std::int64_t, kTruthClasses> ns{};  ///< sum: end - start
   std::int64_t hidden_comm_ns = 0;               ///< communication under compute
@@ -44,11 +43,12 @@ struct StepTruth {
   std::int64_t operator[](TruthClass truth) const { return ns[static_cast<std::size_t>(truth)]; }
 };
 
-/// The exact time by cause of each step of a simulated rank but the first, which has no begin. Work
-/// counts by priority compute, optimizer, communication, copies; idle time by what held back the op
-/// that ends it, which the simulation knows: a gap behind its stream or an event, or the launching
-/// thread, and then what that thread did at each instant. It is worked out from causes, not with the
-/// analyzer's code. `micro_batches`: batches of a step.
+/// The exact time by cause of each step of a simulated rank except the first, whose begin is
+/// unknown. Concurrent work counts by priority: compute, optimizer, communication, copies. Idle
+/// time counts by what held back the op that ends it, which the simulation knows: a gap behind its
+/// stream or an event, or the launching thread; in the latter case by what that thread did at each
+/// instant. The code works from these causes and uses none of the analyzer's code. `micro_batches`:
+/// batches of a step.
 std::vector<StepTruth> step_truths(const sim::Recording& recording, std::int64_t micro_batches,
                                    std::int64_t launch_latency_ns);
 

@@ -12,7 +12,7 @@ namespace {
 
 using kernels::NumberFormat;
 
-/// What tensor cores run: matrix products in all their forms.
+/// The ops that tensor cores run: matrix products in all their forms.
 constexpr std::array kAllowed = {
     &ops::kConv2d,         &ops::kConv2dBackwardData,    &ops::kConv2dBackwardWeights,
     &ops::kLinear,         &ops::kLinearBackwardData,    &ops::kLinearBackwardWeights,
@@ -20,7 +20,8 @@ constexpr std::array kAllowed = {
     &ops::kAttention,      &ops::kAttentionBackward,     &ops::kLstm,
     &ops::kLstmBackward,   &ops::kConv2dFused,           &ops::kLinearFused,
     &ops::kCachedAttention};
-/// What loses too much: sums over many elements, exponentials, and what becomes the loss.
+/// The ops that lose too much precision: sums over many elements, exponentials, and ops that
+/// compute the loss.
 constexpr std::array kDenied = {&ops::kLogSoftmax,
                                 &ops::kLogSoftmaxBackward,
                                 &ops::kNllLoss,
@@ -40,13 +41,13 @@ constexpr std::array kDenied = {&ops::kLogSoftmax,
                                 &ops::kMultiboxLoss,
                                 &ops::kMultiboxLossBackward};
 
-/// Casts, each value once for each format.
+/// Inserts casts; each value is cast once per format.
 class Casts {
  public:
   Casts(Graph& graph, const OpDefinition& op, NumberFormat format)
       : graph_(graph), op_(op), format_(format) {}
 
-  /// The cast of `value`; makes it, in front of the node that is about to be added.
+  /// Returns the cast of `value`; if missing, makes it before the node that is about to be added.
   ValueId of(ValueId value, const Node& reader, std::vector<Node>& nodes) {
     const auto [place, missing] = cast_of_.try_emplace(value);
     if (!missing) return place->second;
@@ -80,7 +81,7 @@ bool is_matrix(const Graph& graph, ValueId id) {
   return value.type == DataType::kFloat32 && value.shape.rank() >= 2;
 }
 
-/// `wanted` says which operands of a node are cast.
+/// `wanted` selects the operands of a node that are cast.
 template <class Wanted>
 int insert_casts(Graph& graph, const OpDefinition& op, NumberFormat format, const Wanted& wanted) {
   Casts casts(graph, op, format);
@@ -136,7 +137,7 @@ int apply_precision(Graph& graph, Precision precision, ValueId state) {
   auto product = [](const Node& node, ValueId) {
     return precision_class(*node.op) == PrecisionClass::kAllow;
   };
-  // Boxes that only the loss reads keep their places.
+  // Inputs that only the loss reads, such as boxes, are not cast.
   auto batch = [&](const Node& node, ValueId value) {
     return graph.value(value).role == Role::kInput &&
            precision_class(*node.op) != PrecisionClass::kDeny;

@@ -8,7 +8,7 @@
 namespace headway::trainer {
 namespace {
 
-/// Appends nodes to an empty graph, and the transposes that they need before them.
+/// Appends nodes to an empty graph, each after the transposes that it needs.
 class Assignment {
  public:
   explicit Assignment(Graph& graph) : graph_(graph) {}

@@ -6,7 +6,7 @@
 namespace headway::trainer {
 namespace {
 
-/// A graph with the values that are asked for, in their order.
+/// Builds a graph with only the used values, in their order.
 class Kept {
  public:
   explicit Kept(const Graph& old) : old_(old), used_(old.value_count()) {}

@@ -5,7 +5,8 @@
 
 namespace headway::trainer {
 
-/// Takes out values that no node reads or writes: parameters that others were made of. The model's own stay.
+/// Removes values that no node reads or writes: parameters from which others were derived. Keeps
+/// the model's own inputs and results.
 void drop_unused(Model& model);
 
 }  // namespace headway::trainer

@@ -10,14 +10,14 @@
 namespace headway::trainer {
 namespace {
 
-/// The names of what is folded and of what comes of it.
+/// Names of the folded parameters and of the results.
 struct Names {
   std::string weights, gamma, beta, mean, variance;
   std::string folded_weights, folded_bias;
 };
 
 void fold(const Names& names, float epsilon, ParameterSet& set) {
-  if (!set.contains(names.weights)) return;  // a device that computes nothing has none
+  if (!set.contains(names.weights)) return;  // a device that does not compute has no values
   std::vector<float> weights = set.at(names.weights);
   const std::vector<float>& gamma = set.at(names.gamma);
   const std::vector<float>& mean = set.at(names.mean);

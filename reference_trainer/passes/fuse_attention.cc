@@ -7,7 +7,7 @@
 namespace headway::trainer {
 namespace {
 
-/// The nodes from the split to the merge, in order; empty when something else stands there.
+/// The nodes from the split to the merge, in order; empty when the ops are not such a chain.
 std::vector<NodeId> find_chain(const Graph& graph, const Rewrite& rewrite, NodeId softmax) {
   auto before = [&](NodeId of, const OpDefinition& op) {
     return of.valid() ? rewrite.sole_producer(graph.node(of).inputs[0], op) : of;

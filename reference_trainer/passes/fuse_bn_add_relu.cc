@@ -18,8 +18,7 @@ int fuse_bn_add_relu(Graph& graph) {
     const std::vector<ValueId> operands = graph.node(add).inputs;
     const NodeId first = rewrite.sole_producer(operands[0], ops::kBatchNorm);
     const NodeId second = rewrite.sole_producer(operands[1], ops::kBatchNorm);
-    // The other operand must exist when the fused op runs, so the later producer is the one to
-    // fuse.
+    // The other operand must exist when the fused op runs, so the later producer is fused.
     const bool take_second = !first.valid() || (second.valid() && second.value > first.value);
     const NodeId norm = take_second ? second : first;
     if (!norm.valid()) continue;

@@ -12,7 +12,7 @@
 namespace headway::trainer {
 namespace {
 
-/// More intermediates than this leave the first-level cache.
+/// Limits beyond which intermediates do not fit in the first-level cache.
 constexpr std::size_t kMostInstructions = 24;
 constexpr std::int64_t kMostColumns = 4096;
 
@@ -44,7 +44,7 @@ class Clusters {
   }
 
   const std::vector<Members>& all() const { return clusters_; }
-  /// A member's result that some other node reads, or the host.
+  /// Whether some other node, or the host, reads a member's result.
   bool leaves(ValueId value, const Members& members) const {
     if (graph_.value(value).role == Role::kResult) return true;
     return std::ranges::any_of(readers_[value.value],
@@ -54,7 +54,8 @@ class Clusters {
  private:
   bool fits(const Node& node) const {
     if (!ops::row_instruction(node) || node.phase == Phase::kUpdate) return false;
-    // Weights are cast as they lie, and batches have several places: neither is a dense array.
+    // Filters are cast in their own layout, and batches have several slots: neither is one dense
+    // array.
     const bool dense = std::ranges::all_of(node.inputs, [&](ValueId input) {
       return graph_.value(input).role != Role::kInput &&
              !graph_.value(graph_.owner(input)).is_filter;
@@ -62,8 +63,8 @@ class Clusters {
     return dense && ops::iteration(graph_, node).columns <= kMostColumns;
   }
 
-  /// `into` is the cluster of the last node; a cluster runs at the place of its last node, so
-  /// nobody outside may read a member's result before.
+  /// `into` is the cluster of the last node. A cluster runs at the place of its last node, so no
+  /// node outside may read a member's result before.
   void try_join(int into, int other, const Node& last) {
     if (into == other) return;
     Members& mine = clusters_[static_cast<std::size_t>(into)];
@@ -83,7 +84,7 @@ class Clusters {
     mine = std::move(joined);
   }
 
-  /// One value per row iterates over {N, 1}, which belongs to every {N, C}.
+  /// A node with one value per row iterates over {N, 1}, which is compatible with every {N, C}.
   bool same_iteration(const Members& members, const Node& node) const {
     const ops::RowsAndColumns b = ops::iteration(graph_, node);
     return std::ranges::all_of(members, [&](NodeId member) {
@@ -98,7 +99,7 @@ class Clusters {
   std::vector<Members> clusters_;
 };
 
-/// The program of some nodes over `over`; outputs are the values that leave.
+/// The program of some nodes over `over`; its outputs are the values that other nodes read.
 Node cluster_node(const Graph& graph, const Clusters& clusters, const Members& members) {
   ops::RowsAndColumns over;
   for (NodeId member : members) {
@@ -116,7 +117,7 @@ Node cluster_node(const Graph& graph, const Clusters& clusters, const Members& m
   kernels::RowProgram program;
   program.rows = over.rows;
   program.columns = over.columns;
-  std::map<ValueId, int> number;  // of a value in the program
+  std::map<ValueId, int> number;  // number of a value in the program
   for (NodeId member : members)
     for (ValueId input : graph.node(member).inputs)
       if (!members.contains(graph.value(input).producer) && !number.contains(input)) {
@@ -150,7 +151,7 @@ Node cluster_node(const Graph& graph, const Clusters& clusters, const Members& m
 int fuse_elementwise(Graph& graph) {
   Clusters clusters(graph);
   clusters.grow();
-  std::map<NodeId, Node> replacement;  // at the place of the last member
+  std::map<NodeId, Node> replacement;  // by the last member, whose place it takes
   std::set<NodeId> gone;
   for (const Members& members : clusters.all()) {
     if (members.size() < 2) continue;
@@ -158,7 +159,7 @@ int fuse_elementwise(Graph& graph) {
     gone.insert(members.begin(), members.end());
   }
   std::vector<Node> nodes;
-  std::vector<NodeId> moved(graph.node_count());  // where each old node is now
+  std::vector<NodeId> moved(graph.node_count());  // new place of each old node
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     const NodeId id = NodeId::from(i);
     if (auto found = replacement.find(id); found != replacement.end()) {

@@ -9,13 +9,13 @@
 namespace headway::trainer {
 namespace {
 
-/// The fused product that alone makes `value`, whose only reader this is.
+/// The fused product that makes `value`, if `value` has only one reader.
 NodeId product_of(const Rewrite& rewrite, ValueId value) {
   const NodeId convolution = rewrite.sole_producer(value, ops::kConv2dFused);
   return convolution.valid() ? convolution : rewrite.sole_producer(value, ops::kLinearFused);
 }
 
-/// Of two operands that products make, the later one takes the other in.
+/// If products make both operands, the later product takes the other operand as its residual.
 int fuse_residuals(Graph& graph) {
   Rewrite rewrite(graph);
   for (std::size_t i = 0; i < graph.node_count(); ++i) {

@@ -5,9 +5,10 @@
 
 namespace headway::trainer {
 
-/// Inference graphs: matmul -> bias_add becomes linear_fused, and an add of a residual and a ReLU or GELU behind it or behind a
-/// conv2d_fused become part of it, where nothing else reads between them. A residual must be there before the product
-/// runs. Returns how many nodes went.
+/// For inference graphs: turns matmul -> bias_add into linear_fused. Adds to it, or to a
+/// conv2d_fused, a following add of a residual and a following ReLU or GELU, where no other node
+/// reads the values between. The residual must be available before the product runs. Returns the
+/// number of removed nodes.
 int fuse_epilogues(Graph& graph);
 
 }  // namespace headway::trainer

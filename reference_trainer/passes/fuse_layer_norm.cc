@@ -9,7 +9,7 @@
 namespace headway::trainer {
 namespace {
 
-/// The nodes of one layer normalisation, in order, and what it works on.
+/// The nodes of one layer normalisation, in order, and its operands.
 struct Chain {
   NodeId mean, centre, square, variance, rstd, normalise, scale;
   ValueId x, gamma;

@@ -17,7 +17,7 @@ int fuse_loss(Graph& graph) {
     Node fused = loss;
     fused.op = &ops::kSoftmaxCrossEntropy;
     fused.inputs[0] = graph.node(softmax).inputs[0];
-    // The logarithms' place is taken by the probabilities.
+    // The probabilities take the place of the logarithms.
     fused.outputs.push_back(loss.inputs[0]);
     rewrite.replace({softmax, NodeId::from(i)}, std::move(fused));
   }

@@ -6,7 +6,7 @@
 namespace headway::trainer {
 namespace {
 
-/// What the convolution would give without its stride.
+/// The output shape of the convolution without its stride.
 Shape without_stride(const Graph& graph, const Node& gradient, const ConvolutionAttributes& by) {
   const Shape& x = graph.value(gradient.outputs[0]).shape;
   const Shape& dy = graph.value(gradient.inputs[0]).shape;

@@ -5,9 +5,9 @@
 
 namespace headway::trainer {
 
-/// Rewrites data gradients of strided convolutions the slow way, as libraries without a special kernel do: inserts
-/// zeros between the output gradients, then runs a convolution without a stride, which costs stride² as many products.
-/// Returns the number of rewritten gradients.
+/// Rewrites data gradients of strided convolutions in the slow way of libraries without a special
+/// kernel: inserts zeros between the output gradients, then runs a convolution without a stride,
+/// which costs stride² times as many products. Returns the number of rewritten gradients.
 int insert_zeros(Graph& graph);
 
 }  // namespace headway::trainer

@@ -14,7 +14,7 @@ struct Placed {
   ValueId value;
 };
 
-/// The lowest offset with `bytes` free among the blocks still alive.
+/// The lowest offset with `bytes` bytes free among the blocks still alive.
 std::int64_t first_fit(std::vector<Placed>& alive, std::int64_t bytes) {
   std::ranges::sort(alive, {}, &Placed::begin);
   std::int64_t offset = 0;

@@ -9,15 +9,16 @@
 
 namespace headway::trainer {
 
-/// Which activations each node is the first to need and the last, by node.
+/// By node: the activations that this node is the first to need, and those that it is the last to
+/// need.
 struct Lifetimes {
   std::vector<std::vector<ValueId>> first;
   std::vector<std::vector<ValueId>> last;
 };
 Lifetimes lifetimes(const Graph& graph);
 
-/// Where each activation lies in one block of device memory that they share: values that are never
-/// alive at the same time overlap, because ops run in order on one stream.
+/// The offset of each activation in one block of device memory that they share. Values that are
+/// never alive at the same time may overlap, because ops run in order on one stream.
 struct MemoryPlan {
   std::vector<std::int64_t> offset;  ///< by value; -1 for values that are no activations
   std::int64_t total_bytes = 0;

@@ -13,7 +13,7 @@
 namespace headway::trainer {
 namespace {
 
-constexpr std::int64_t kChannels = 4;  // that a library reads at once
+constexpr std::int64_t kChannels = 4;  // channels that a library reads at once
 constexpr float kMost = 127;
 
 std::int64_t padded(std::int64_t channels) {
@@ -24,7 +24,8 @@ bool fits(const Graph& graph, const Node& node) {
   return ops::is_fused_product(node) && graph.value(node.inputs[1]).shape[0] % kChannels == 0;
 }
 
-/// Integers of weights with `columns` input channels of `each` numbers, padded with zeros to `wanted` of them, and a scale for each row.
+/// Integer weights and a scale for each row. The weights have `columns` input channels of `each`
+/// numbers, padded with zeros to `wanted` channels.
 struct Integers {
   std::vector<float> values;
   std::vector<float> scales;
@@ -94,7 +95,7 @@ class Quantiser {
     node.inputs[1] = integer_weights(node, by);
   }
 
-  /// Each value once.
+  /// Makes one integer copy per value.
   ValueId integer_copy(ValueId value, const Node& reader) {
     const auto [place, missing] = copies_.try_emplace(value);
     if (!missing) return place->second;
@@ -138,8 +139,8 @@ class Quantiser {
   const Ranges& ranges_;
   ParameterSet& parameters_;
   const float most_weight_;
-  std::set<ValueId> products_;  // what they make
-  std::set<ValueId> integers_;  // of these, what comes as integers
+  std::set<ValueId> products_;  // results of products
+  std::set<ValueId> integers_;  // results of products that are integers
   std::map<ValueId, ValueId> copies_;
   std::vector<Node> nodes_;
 };

@@ -14,7 +14,7 @@
 namespace headway::trainer {
 namespace {
 
-/// "block3" of a forward op, and of a backward op that of its forward op; empty: none.
+/// "block3" for a forward op; for a backward op, that of its forward op; empty: none.
 std::string block_of(const Graph& graph, const Node& node) {
   return unit_of_name(node.forward.valid() ? graph.node(node.forward).name : node.name);
 }
@@ -51,7 +51,8 @@ class Recompute {
   }
 
  private:
-  /// Made in the block's forward pass and read by no other block: the backward pass makes it again.
+  /// Whether the block's forward pass makes the value and no other block reads it: the backward
+  /// pass computes it again.
   bool is_inner(const std::vector<Node>& old, ValueId value, const std::string& block) const {
     const NodeId made = graph_.value(value).producer;
     if (!made.valid() || old[made.value].phase != Phase::kForward || blocks_[made.value] != block)
@@ -106,7 +107,7 @@ class Recompute {
   Graph& graph_;
   std::vector<std::string> blocks_;                   ///< by node
   std::map<ValueId, std::set<std::string>> readers_;  ///< blocks whose forward pass reads it
-  std::map<std::pair<std::string, ValueId>, ValueId> again_;  ///< by block: what is read instead
+  std::map<std::pair<std::string, ValueId>, ValueId> again_;  ///< by block: the recomputed value
   std::vector<Node> nodes_;
   int count_ = 0;
 };

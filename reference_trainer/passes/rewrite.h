@@ -12,28 +12,30 @@ namespace headway::trainer {
 
 struct OpDefinition;
 
-/// Collects "these nodes become that node" and carries them out together, so that a pass can look
-/// at the unchanged graph while it decides. The new node takes the place of the first old one: its
+/// Collects replacements of nodes by a new node and carries them out together, so that a pass sees
+/// the unchanged graph while it decides. The new node takes the place of the first old one: its
 /// inputs must exist there.
 class Rewrite {
  public:
   explicit Rewrite(Graph& graph) : graph_(graph) {}
 
-  /// The node that makes `value` when it is an `op`, is not yet part of a replacement, and nobody
-  /// but one reader uses the value; else none.
+  /// The node that makes `value` if it is an `op`, is not yet part of a replacement, and has only
+  /// one reader; else none.
   NodeId sole_producer(ValueId value, const OpDefinition& op) const {
     const NodeId producer = graph_.value(value).producer;
     if (!producer.valid() || graph_.node(producer).op != &op || gone_.contains(producer)) return {};
     return graph_.consumers(value).size() == 1 ? producer : NodeId::none();
   }
 
-  /// The node that makes `value` when it is an `op`, whoever else reads it; else none.
+  /// The node that makes `value` if it is an `op` and not yet part of a replacement, with any
+  /// number of readers; else none.
   NodeId producer(ValueId value, const OpDefinition& op) const {
     const NodeId id = graph_.value(value).producer;
     return id.valid() && graph_.node(id).op == &op && !gone_.contains(id) ? id : NodeId::none();
   }
 
-  /// The only node that reads `value` when it is an `op`; else none.
+  /// The only node that reads `value`, if it is an `op` and not yet part of a replacement; else
+  /// none.
   NodeId sole_reader(ValueId value, const OpDefinition& op) const {
     const std::vector<NodeId> readers = graph_.consumers(value);
     if (readers.size() != 1 || graph_.node(readers[0]).op != &op || gone_.contains(readers[0]))

@@ -165,7 +165,7 @@ void RankWriter::write_device() {
   }
 }
 
-/// As the recorder samples it: what the rank holds, and the driver's context.
+/// Samples as the recorder takes them: the memory of the rank and of the driver's context.
 void RankWriter::write_memory() {
   constexpr std::int64_t kContextBytes = 500'000'000;
   tables::CounterSeries::Row row;
@@ -180,7 +180,8 @@ void RankWriter::write_memory() {
         {row.id, time, static_cast<double>(recording_.memory_bytes + kContextBytes)});
 }
 
-/// As the recorder samples it, where the clock is held down: the clock, and that power is the reason.
+/// Samples as the recorder takes them, where the clock is limited: the clock, and power as the
+/// reason.
 void RankWriter::write_clock() {
   if (run_.clock >= 1) return;
   constexpr double kPowerLimit = 0x4;  // NVML's clocks event reasons

@@ -12,8 +12,8 @@ namespace headway::trainer::sim {
 
 using trace::StringId;
 
-/// Writes one rank's recording as one process of a trace. `alone`: the file has no other rank, so its
-/// GPU is number 0.
+/// Writes one rank's recording as one process of a trace. `alone`: the file has no other ranks, so
+/// its GPU is number 0.
 class RankWriter {
  public:
   RankWriter(trace::TraceWriter& writer, const SimulatedRun& run, const Recording& recording,

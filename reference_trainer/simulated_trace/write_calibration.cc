@@ -13,7 +13,7 @@
 namespace headway::trainer::sim {
 namespace {
 
-/// A model has one value for each.
+/// A model has one value for each figure.
 void add(std::string& json, MachineFigure figure, double value) {
   if (value <= 0) return;
   json += fmt::format(

@@ -7,8 +7,9 @@
 
 namespace headway::trainer::sim {
 
-/// Writes the simulated GPU's figures as `headway calibrate` would have measured them, from its cost model
-/// (docs/user-guide/calibrate.md). The host, which is real, has no figures. Throws Error naming the file.
+/// Writes the simulated GPU's figures, from its cost model, in the form in which `headway
+/// calibrate` would have measured them (docs/user-guide/calibrate.md). There are no figures of the
+/// host, which is real. Throws Error naming the file.
 void write_calibration(const SimulatedRun& run, const std::filesystem::path& path);
 
 }  // namespace headway::trainer::sim

@@ -33,7 +33,7 @@ void write_session(trace::TraceWriter& writer, const SimulatedRun& run, std::int
   writer.set_meta(meta::kProducer, "headway-train, simulated");
   writer.set_meta(meta::kCommand, run.command);
   writer.set_meta(meta::kClock, "simulated");
-  // Cores are given for each rank, and a machine has those of all of its ranks.
+  // Cores are given per rank; a machine has those of all its ranks.
   writer.set_meta(meta::kCpuCount,
                   std::to_string(run.host_cores * std::min(run.ranks, run.ranks_per_node)));
   writer.set_meta(meta::kDurationNs, std::to_string(end));

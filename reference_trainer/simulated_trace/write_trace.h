@@ -7,13 +7,13 @@
 
 namespace headway::trainer::sim {
 
-/// Writes what a simulated run did as Headway's trace files, in the tables that a recording of a CUDA
-/// program fills: kernels, copies, API calls, synchronisations, NVTX ranges, collectives. The GPU's
-/// name begins with "Simulated", so that nobody takes its times for measured ones. The same run gives
-/// the same bytes. See WriteTrace.
+/// Writes a simulated run as Headway's trace files, in the tables of a recorded CUDA program:
+/// kernels, copies, API calls, synchronisations, NVTX ranges, collectives. The GPU's name begins
+/// with "Simulated", so that nobody mistakes its times for measured ones. The same run gives the
+/// same bytes. See WriteTrace.
 void write_trace(const SimulatedRun& run, const std::filesystem::path& path);
 
-/// Name of the simulated GPU; analyses find the model by it.
+/// Name of the simulated GPU, by which analyses find the model.
 std::string device_name(SimulatedGpu gpu);
 
 }  // namespace headway::trainer::sim

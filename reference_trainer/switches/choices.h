@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a switch may be set to, where that is a word of a list. Here, below all that obeys a switch, so that nothing has to
-// know who else does.
+// Values of the switches that take a word from a list. They are declared here, below all code that
+// obeys a switch, so that its parts need not depend on each other.
 #pragma once
 
 #include <cstdint>
@@ -50,14 +50,14 @@ enum class Precision : std::uint8_t {
   kBf16,   ///< as O2 with BF16, whose range needs no loss scaling
 };
 
-/// Where the anchors' targets come from.
+/// What makes the targets of the anchors.
 enum class Assign : std::uint8_t {
   kLoader,     ///< the loader's workers encode them
   kBatched,    ///< the device matches all images of a batch together
   kPerSample,  ///< the device matches them one after the other
 };
 
-/// Which sentences make a batch.
+/// How sentences are grouped into batches.
 enum class Balance : std::uint8_t {
   kSorted,  ///< those of about the same length: little padding
   kRandom,  ///< any: every batch is as long as its longest sentence

@@ -10,7 +10,7 @@ namespace headway::trainer {
 
 namespace {
 
-/// In the order in which they take effect, planted ones last.
+/// Visits values in the order in which they take effect, planted ones last.
 template <class Apply>
 void for_each_value(const Preset& preset, DeviceKind device, bool planted, const Apply& apply) {
   for (const auto& [name, value] : preset.values) apply(name, value);
@@ -44,7 +44,7 @@ Preset::Values EffectiveSettings::planted() const {
 std::optional<Settings> EffectiveSettings::without_planted() const {
   const Preset::Values planted_values = planted();
   if (planted_values.empty()) return std::nullopt;
-  Settings healthy;  // what the switches would be without the preset's last part
+  Settings healthy;  // the settings without the preset's planted values
   for_each_value(find_preset(preset_), device_, false,
                  [&](std::string_view name, std::string_view value) {
                    find_switch(name).set(healthy, std::string(value));

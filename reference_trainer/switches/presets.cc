@@ -5,15 +5,15 @@
 namespace headway::trainer {
 namespace {
 
-/// On a GPU, sizes at which healthy training is bound by arithmetic (one worker makes such a batch in
-/// 16 ms); the processor's would leave it waiting for launches.
+/// Sizes for a GPU at which healthy training is limited by arithmetic (one worker makes such a
+/// batch in 16 ms); with the processor's sizes it would wait for launches.
 const Preset::Values kOnGpu = {{"width", "64"}, {"batch", "256"}, {"workers", "4"}};
 
-/// Likewise, products on matrix units, and a loader that keeps up with them.
+/// The same with products on matrix units, and a loader that keeps up with them.
 const Preset::Values kMatrixOnGpu = {
     {"width", "64"}, {"batch", "256"}, {"workers", "16"}, {"precision", "tf32"}};
 
-/// A run with nothing wrong: what each preset of a rule starts from.
+/// A run without a bottleneck, from which each preset of a rule starts.
 Preset::Values healthy(const char* batch, const char* steps) {
   return {{"batch", batch}, {"steps", steps}, {"eval", "off"}, {"launch_us", "5"}};
 }
@@ -28,7 +28,7 @@ Preset::Values ranks(const char* steps) {
   return with(healthy("8", steps), {{"ranks", "4"}, {"ranks_per_node", "2"}, {"samples", "4000"}});
 }
 
-/// A transformer, for what is about its blocks; on a GPU its products fill it.
+/// A transformer, for presets about its blocks; on a GPU its products fill the device.
 Preset::Values blocks(const char* steps) {
   return {{"model", "transformer"}, {"data", "generated"}, {"layers", "4"}, {"features", "64"},
           {"heads", "4"},           {"sequence", "64"},    {"batch", "4"},  {"steps", steps},
@@ -38,12 +38,12 @@ const Preset::Values kBlocksOnGpu = {{"layers", "6"}, {"features", "1024"},
                                      {"heads", "16"}, {"sequence", "512"},
                                      {"batch", "8"},  {"precision", "bf16"}};
 
-/// Small layers and many images in half precision: what passes through memory weighs as much as arithmetic.
+/// Small layers and many images in half precision: memory traffic takes as long as arithmetic.
 const Preset::Values kMemoryOnGpu = {{"width", "16"},          {"batch", "2048"},
                                      {"memory_gb_per_s", "0"}, {"precision", "bf16"},
                                      {"source", "memory"},     {"workers", "16"}};
 
-/// A small detector with input that is cheap to make, so that a processor has time for the planted.
+/// A small detector with cheap input, so that a processor has time for the planted bottleneck.
 Preset::Values detector(const char* batch) {
   return with(healthy(batch, "60"), {{"model", "ssd"},
                                      {"data", "generated"},
@@ -55,15 +55,15 @@ Preset::Values detector(const char* batch) {
                                      {"augment", "off"},
                                      {"prefetch", "32"}});
 }
-/// Its loader has more to do than such a network.
+/// Its loader has more work than that of such a network.
 const Preset::Values kDetectorOnGpu = {{"batch", "32"},    {"image_size", "64"},
                                        {"launch_us", "0"}, {"link_mb_per_s", "0"},
                                        {"workers", "32"},  {"host_cores", "40"}};
 
 }  // namespace
 
-// Each preset is a healthy run with the switches planted that its rule is about, and sizes at which
-// the effect dominates on two noisy cores (figures in docs/design/0010-reference-trainer.md).
+// Each preset is a healthy run plus the planted switches of its rule, at sizes at which the effect
+// dominates on two noisy cores (figures in docs/design/0010-reference-trainer.md).
 std::span<const Preset> all_presets() {
   static const std::vector<Preset> kPresets = {
       {"healthy",

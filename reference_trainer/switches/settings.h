@@ -13,7 +13,7 @@ struct SyncEvery {
   std::int64_t ops = 0;  ///< 0: never; 1: after every op; n: after every n-th
 };
 
-/// All that a run can be told; each field belongs to one switch of switches/switches.cc.
+/// All settings of a run; each field belongs to one switch of switches/switches.cc.
 struct Settings {
   // run
   RunMode mode = RunMode::kTrain;
@@ -28,19 +28,19 @@ struct Settings {
   ModelKind model = ModelKind::kResnet;
   std::int64_t depth = 20;  ///< of a residual network, in layers
   std::int64_t width = 16;  ///< channels of its first layers
-  std::int64_t layers = 4;  ///< blocks of a model of text
+  std::int64_t layers = 4;  ///< blocks of a text model
   std::int64_t heads = 4;
   std::int64_t features = 128;  ///< of a token
   std::int64_t sequence = 128;  ///< tokens
   std::int64_t window = 0;      ///< 0: the whole sequence
   double dropout = 0.1;         ///< share of the values that is dropped
-  std::int64_t experts = 0;     ///< of each block, in the place of its GELU layer; 0: none
+  std::int64_t experts = 0;     ///< per block, instead of its GELU layer; 0: none
   std::int64_t expert_choices = 1;
-  double expert_capacity = 0;   ///< times the mean; 0: no token is dropped
-  double router_imbalance = 1;  ///< tokens of the expert with most, times the mean
+  double expert_capacity = 0;   ///< times the mean load; 0: no token is dropped
+  double router_imbalance = 1;  ///< load of the busiest expert, times the mean
   // optimizer
   OptimizerChoice optimizer = OptimizerChoice::kAuto;
-  double learning_rate = 0;  ///< 0: one that suits the optimizer
+  double learning_rate = 0;  ///< 0: a default that suits the optimizer
   double momentum = 0.9;     ///< of SGD and LARS
   double weight_decay = 1e-4;
   OptimizerFusion fused_optimizer = OptimizerFusion::kMultiTensor;
@@ -77,7 +77,7 @@ struct Settings {
   std::string data_dir = "/usr/share/datasets/fashion-mnist";
   std::string picture_dir = "/usr/share/openclipart/png";
   std::int64_t image_size = 64;  ///< of pictures
-  std::string box_dir;           ///< of pictures with annotations
+  std::string box_dir;           ///< folder of pictures with annotations
   std::string pairs_dir = "/usr/share/locale/de/LC_MESSAGES";
   std::string text_dir = "/usr/share/man/man7";
   std::string cache_dir;     ///< empty: $XDG_CACHE_HOME or ~/.cache
@@ -87,7 +87,7 @@ struct Settings {
   Decode decode = Decode::kStep;
   std::int64_t workers = 1;
   bool worker_reuse = true;
-  double worker_start_ms = 0;  ///< emulated: what starting a worker takes
+  double worker_start_ms = 0;  ///< emulated: time to start a worker
   std::int64_t prefetch = 4;   ///< batches made ahead
   bool shuffle = true;
   Balance balance = Balance::kSorted;
@@ -95,13 +95,13 @@ struct Settings {
   bool augment_on_device = false;
   double read_first_ms = 0;  ///< emulated: reading the whole data set before the first step
   StorageKind storage = StorageKind::kMachine;
-  double storage_latency_ms = 0;  ///< emulated: of every open and read
+  double storage_latency_ms = 0;  ///< emulated: of every open and every read
   double storage_mb_per_s = 0;    ///< emulated: shared by all workers; 0: no limit
   double shard_mb = 0;            ///< simulated: size of a shard
   ShardRead shard_read = ShardRead::kStream;
   bool shard_split = true;    ///< each rank reads its own shards, not all
-  double host_memory_gb = 0;  ///< for a rank's loader; 0: enough
-  bool pinned = true;         ///< batches lie in memory that copies need not stage
+  double host_memory_gb = 0;  ///< for a rank's loader; 0: enough for all
+  bool pinned = true;         ///< batches are in pinned memory, which needs no staging
   CopyMode h2d = CopyMode::kPrefetch;
   double link_mb_per_s = 0;  ///< emulated link between host and device; 0: none
   // launch
@@ -111,8 +111,8 @@ struct Settings {
   std::int64_t run_ahead = 2;   ///< steps that the host may be ahead of the device
   double launch_us = 0;         ///< emulated: host time per kernel launch
   bool cuda_graph = false;
-  bool lazy_loading = false;  ///< device code of a shape is loaded when a step first has it
-  double load_code_ms = 0;    ///< emulated: what loading the code of a shape takes
+  bool lazy_loading = false;  ///< load a shape's device code when a step first needs it
+  double load_code_ms = 0;    ///< emulated: time to load the code of a shape
   DeviceSchedule device_schedule = DeviceSchedule::kBlocking;
   // ranks
   std::int64_t ranks = 1;
@@ -140,7 +140,7 @@ struct Settings {
   double network_us = 0;
   std::int64_t slow_rank = -1;
   double slow_rank_ms = 0;
-  std::int64_t pause_every = -1;  ///< steps; -1: as the drawn world has it
+  std::int64_t pause_every = -1;  ///< steps; -1: as in the drawn world
   double pause_ms = 20;
   bool split_k = false;
   double comm_timeout_s = 60;
@@ -152,13 +152,14 @@ struct Settings {
   double jitter = 0;         ///< likewise: durations vary by this share at most
   std::int64_t host_cores = 16;
   double memory_gb_per_s = 0;  ///< emulated device memory: a bound for kernels; 0: none
-  bool raw_allocator = false;  ///< device memory is got and given back in every step
-  bool recompute = false;      ///< activations are computed anew in the backward pass
+  bool raw_allocator = false;  ///< allocate and free activations in every step
+  bool recompute = false;      ///< compute activations again in the backward pass
   std::int64_t threads = 0;    ///< 0: one less than the cores, at least 1, at most 8
 };
 
-/// What the run's ranks do with a batch: the stages of a pipeline cut it into micro batches, whose gradients are added up, and
-/// all work on the same samples, as ranks do that share each layer; else each rank has its own.
+/// Settings with the ranks' division of a batch applied: the stages of a pipeline cut a batch into
+/// micro batches, whose gradients are added up, and all ranks work on the same samples. Ranks that
+/// share each layer also work on the same samples; otherwise each rank has its own.
 Settings with_micro_batches(Settings settings);
 inline std::int64_t ranks_with_own_samples(const Settings& settings) {
   const bool share = settings.tensor_parallel || settings.pipeline != PipelineSchedule::kOff;

@@ -14,26 +14,26 @@
 
 namespace headway::trainer {
 
-/// What the makers below have in common.
+/// The parameters that the makers below have in common.
 struct Declaration {
   std::string_view name;  ///< as typed behind --, with underscores
   std::string_view area;  ///< heading in --help and the reference
   std::string_view help;
-  std::string_view provokes = {};  ///< rules of the report that bad values bring on
+  std::string_view provokes = {};  ///< rules of the report that bad values trigger
   Tuning tune = {};
 };
 
-/// For the last field: `headway tune` may try these values.
+/// For Declaration::tune: `headway tune` may try these values.
 inline Tuning try_values(std::vector<std::string> values,
                          bool (*matters)(const Settings&) = nullptr) {
   return {.how = Tuning::How::kValues, .values = std::move(values), .matters = matters};
 }
-/// It may double and halve the value within these bounds.
+/// `headway tune` may double and halve the value within these bounds.
 inline Tuning try_doubling(std::int64_t least, std::int64_t most,
                            bool (*matters)(const Settings&) = nullptr) {
   return {.how = Tuning::How::kDoubling, .least = least, .most = most, .matters = matters};
 }
-/// It may try these values when it is told to change the arithmetic.
+/// `headway tune` may try these values when it is allowed to change the arithmetic.
 inline Tuning try_when_allowed(std::vector<std::string> values,
                                bool (*matters)(const Settings&) = nullptr) {
   return {.how = Tuning::How::kValues,
@@ -83,14 +83,15 @@ inline Switch flag(Declaration d, bool Settings::*member) {
   return choice<bool>(d, member, {{"on", true}, {"off", false}});
 }
 
-/// The whole of `text` as a number; false when it is none.
+/// Parses the whole of `text` as a number; false when it is not one.
 template <class T>
 bool parse_number(const std::string& text, T& number) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   return code == std::errc() && end == text.data() + text.size();
 }
 
-/// An integer from `least` to `most`, both legal; `zero_means`: what 0 stands for, in the reference.
+/// An integer from `least` to `most`, both legal. `zero_means`: the meaning of 0, for the
+/// reference.
 inline Switch integer(Declaration d, std::int64_t Settings::*member, std::int64_t least,
                       std::int64_t most, std::string_view zero_means = {}) {
   std::string values = fmt::format("{} to {}", least, most);
@@ -105,7 +106,7 @@ inline Switch integer(Declaration d, std::int64_t Settings::*member, std::int64_
   return {d.name, d.area, values, d.help, d.provokes, get, set, d.tune};
 }
 
-/// Likewise a number with decimals; what is not a number is refused.
+/// Likewise a number with decimals; NaN is refused.
 inline Switch number(Declaration d, double Settings::*member, double least, double most,
                      std::string_view zero_means = {}) {
   std::string values = fmt::format("{} to {}", least, most);
@@ -127,7 +128,7 @@ inline Switch text(Declaration d, std::string Settings::*member, std::string val
   return {d.name, d.area, std::move(values), d.help, d.provokes, get, set, d.tune};
 }
 
-/// An integer of a list.
+/// An integer from a list.
 inline Switch one_of(Declaration d, std::int64_t Settings::*member,
                      std::vector<std::int64_t> legal) {
   Choices<std::int64_t> choices;

@@ -28,7 +28,8 @@ bool is_pipeline(const Settings& s) {
 bool shards_parameters(const Settings& s) {
   return s.shard_parameters;
 }
-/// Of shards the gradients are exchanged for each micro batch anyway, of a pipeline's stages none.
+/// With sharded parameters, gradients are exchanged for each micro batch anyway; a pipeline's
+/// stages exchange none.
 bool accumulates_on_ranks(const Settings& s) {
   return several_ranks(s) && s.accumulate > 1 && !is_pipeline(s) && !shards_parameters(s);
 }

@@ -14,17 +14,17 @@
 
 namespace headway::trainer {
 
-/// How `headway tune` may change a switch: by default not at all. Declared only where a value changes how
-/// a step is computed and never what (rounding apart): not the model, the data, the batch, the seed, nor
-/// what emulates slow hardware.
+/// How `headway tune` may change a switch; by default not at all. Declared only for switches that
+/// change how a step is computed, never what it computes (except for rounding): not for the model,
+/// the data, the batch, the seed, or the emulation of slow hardware.
 struct Tuning {
   enum class How : std::uint8_t {
     kNever,
     kValues,    ///< to one of `values`
-    kDoubling,  ///< to twice or half as much, and on in the direction that gains
+    kDoubling,  ///< to twice or half the value, and on in the direction that helps
   };
   How how = How::kNever;
-  std::vector<std::string> values = {};  ///< worth trying, in this order
+  std::vector<std::string> values = {};  ///< values to try, in this order
   std::int64_t least = 0;                ///< bounds of the doubling, within the legal ones
   std::int64_t most = 0;
   bool when_allowed = false;  ///< changes the arithmetic: only with `headway tune --allow NAME`
@@ -36,10 +36,9 @@ struct Tuning {
 struct Switch {
   std::string_view name;  ///< "fused_bn"; on the command line also --fused-bn
   std::string_view area;  ///< heading in help and docs
-  std::string values;     ///< legal values, for people: "on, off" or "1 to 4096"
+  std::string values;     ///< legal values as text: "on, off" or "1 to 4096"
   std::string_view help;
-  std::string_view
-      provokes;  ///< rules of `headway report` that the bad values bring on; may be empty
+  std::string_view provokes;  ///< rules of `headway report` that bad values trigger; may be empty
   std::function<std::string(const Settings&)> get;
   /// Throws Error (usage) that lists the legal values.
   std::function<void(Settings&, const std::string& value)> set;
@@ -47,18 +46,19 @@ struct Switch {
 };
 
 std::span<const Switch> all_switches();
-/// By name, with '-' and '_' the same. Throws Error (usage) with a suggestion when there is none.
+/// Finds a switch by name; '-' and '_' are equal. Throws Error (usage) with a suggestion when there
+/// is none.
 const Switch& find_switch(std::string_view name);
 
-/// Named sets of values, each planting one bottleneck (or none).
+/// A named set of values that plants one bottleneck, or none.
 struct Preset {
   using Values = std::vector<std::pair<std::string_view, std::string_view>>;
   std::string_view name;
   std::string_view help;
-  std::string_view rule;  ///< that its bottleneck should bring on; empty: none is planted
-  Values values;          ///< of the run, healthy by themselves
-  Values simulated;       ///< what is different on a simulated GPU
-  Values planted;         ///< the bottleneck; without them it is gone
+  std::string_view rule;  ///< the rule that its bottleneck should trigger; empty: none planted
+  Values values;          ///< of the run; they are healthy by themselves
+  Values simulated;       ///< values that differ on a simulated GPU
+  Values planted;         ///< cause the bottleneck; without them it is gone
 };
 std::span<const Preset> all_presets();
 const Preset& find_preset(std::string_view name);
@@ -66,22 +66,22 @@ const Preset& find_preset(std::string_view name);
 /// Settings together with where each value came from.
 class EffectiveSettings {
  public:
-  /// `device` decides about the values that are different on a simulated GPU.
+  /// `device` selects the values that differ on a simulated GPU.
   void apply(const Preset& preset, DeviceKind device);
   void apply(std::string_view name, const std::string& value);
 
-  /// Replaces "decide for me" by what was decided.
+  /// Replaces "automatic" by the decided value.
   void resolve_threads(int threads) { settings_.threads = threads; }
   void resolve_ranks(int ranks) { settings_.ranks = ranks; }
-  /// FP32 products stay FP32, whatever `precision` says of TF32.
+  /// Keeps FP32 products in FP32, whatever `precision` says about TF32.
   void forbid_tf32() { settings_.tf32_forbidden = true; }
 
   const Settings& values() const { return settings_; }
   std::string preset() const { return preset_; }
-  /// The same settings without what the preset has planted; nothing when it has planted nothing, or
-  /// the command line has overruled it.
+  /// The same settings without the values that the preset has planted; nothing when it has planted
+  /// none, or the command line has overruled them.
   std::optional<Settings> without_planted() const;
-  /// What of the preset's planted values is in effect, by switch.
+  /// The preset's planted values that are in effect, by switch.
   Preset::Values planted() const;
   /// "default", "preset input-bound" or "command line".
   std::string origin(const Switch& of) const;
@@ -95,9 +95,10 @@ class EffectiveSettings {
   std::map<std::string_view, std::string> origin_;
 };
 
-/// docs/reference/trainer.md.
+/// The text of docs/reference/trainer.md.
 std::string reference_markdown();
-/// The list for programs, with the values in effect: what `headway-train --switches` prints.
+/// The list of switches with the values in effect as JSON: the output of `headway-train
+/// --switches`.
 std::string switches_json(const EffectiveSettings& settings);
 
 }  // namespace headway::trainer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which loader a run gets its batches from.
+// Chooses the loader of a run's batches.
 #include <algorithm>
 
 #include "reference_trainer/data/loader.h"
@@ -10,7 +10,7 @@
 namespace headway::trainer {
 namespace {
 
-/// What the training loaders of all kinds have in common.
+/// Options common to the training loaders of all kinds.
 template <class Options>
 void set_training(Options& options, const Settings& s, const BatchesWanted& wanted) {
   options.in_use = wanted.in_use;
@@ -22,7 +22,7 @@ void set_training(Options& options, const Settings& s, const BatchesWanted& want
   options.ranks = wanted.ranks;
 }
 
-/// What both runs over images have in common.
+/// Options common to training and test loaders of images.
 LoaderOptions image_options(const Settings& s, const TrainingData& data, const BoxSet* boxes) {
   LoaderOptions options;
   options.batch = s.batch;
@@ -81,7 +81,7 @@ std::optional<PackedFormat> packed_format(const Settings& s, const TrainingData&
     format = grey_format(s.batch, data.height, data.width);
   } else if (data.sizes) {
     format = picture_format(s.batch, *data.sizes, s.decode == Decode::kDevice);
-    // Boxes are found in a whole picture; pictures with a label go through their canvas.
+    // Boxes are found in a whole picture; labelled pictures are resized to their canvas first.
     if (!data.train_boxes) {
       format.canvas_height = data.canvas_height;
       format.canvas_width = data.canvas_width;

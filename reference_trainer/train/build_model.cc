@@ -38,8 +38,8 @@ Model resnet(const Settings& s, const TrainingData& data, bool training) {
   return build_resnet(options);
 }
 
-/// Where nothing is dropped, a device that computes needs room for all tokens at one expert; a simulated one needs what it
-/// gets on average, and the load of each batch besides.
+/// Where no token is dropped, a device that computes needs room for all tokens at one expert. A
+/// simulated device only needs the average; the load of each batch is applied separately.
 double capacity_of(const Settings& s) {
   if (s.expert_capacity > 0) return s.expert_capacity;
   return s.device == DeviceKind::kSim
@@ -138,7 +138,8 @@ bool trains_on_images(const Settings& s) {
   return s.model == ModelKind::kResnet || s.model == ModelKind::kSsd;
 }
 
-/// What inference's number formats are called in training; INT8 keeps FP16 around its products.
+/// The training precision that corresponds to an inference format; INT8 uses FP16 around its
+/// products.
 Precision precision_around(InferPrecision precision) {
   switch (precision) {
     case InferPrecision::kFp32:
@@ -154,7 +155,8 @@ Precision precision_around(InferPrecision precision) {
   return Precision::kFp32;
 }
 
-/// Nothing updates them, so they need no FP32 beside. Of states only caches are matrices.
+/// Parameters are not updated, so they need no FP32 copy. The only states that are matrices are
+/// caches.
 void store_parameters(Graph& graph, kernels::NumberFormat format) {
   for (std::size_t i = 0; i < graph.value_count(); ++i) {
     Value& value = graph.value(ValueId::from(i));
@@ -164,7 +166,7 @@ void store_parameters(Graph& graph, kernels::NumberFormat format) {
   }
 }
 
-/// Deep gradient compression keeps the momentum of what is sent itself.
+/// Deep gradient compression itself keeps the momentum.
 float optimizer_momentum(const Settings& s) {
   const bool local = s.ranks > 1 && s.compress == Compression::kDgc;
   return local ? 0.0F : static_cast<float>(s.momentum);
@@ -255,14 +257,14 @@ float learning_rate_of(const Settings& s) {
   if (s.learning_rate > 0) return static_cast<float>(s.learning_rate);
   switch (optimizer_of(s)) {
     case OptimizerKind::kSgd:
-      // A detector's loss is a sum over four anchors and their offsets for each that is matched.
+      // For each matched anchor, a detector's loss is a sum over four anchors and their offsets.
       return s.model == ModelKind::kSsd ? 0.01F : 0.05F;
     case OptimizerKind::kAdam:
       return 2e-3F;
     case OptimizerKind::kLamb:
       return 0.01F;
     case OptimizerKind::kLars:
-      return 10.0F;  // the trust coefficient of 0.001 is in it
+      return 10.0F;  // includes the trust coefficient of 0.001
   }
   return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How TensorRT calibrates by entropy: Migacz, "8-bit inference with TensorRT", GTC 2017.
+// TensorRT's calibration by entropy: Migacz, "8-bit inference with TensorRT", GTC 2017.
 #include "reference_trainer/train/calibration.h"
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace headway::trainer {
 namespace {
 
-constexpr std::size_t kLevels = 128;  // sizes that 8 bits with a sign keep apart
+constexpr std::size_t kLevels = 128;  // magnitudes of a signed 8-bit integer
 
-/// What the first `bins` lose when all that is larger counts as the largest and they share kLevels levels, as the
-/// Kullback-Leibler divergence of the two distributions.
+/// Information that the first `bins` bins lose when all larger values count as the largest and the
+/// bins share kLevels levels, as the Kullback-Leibler divergence of the two distributions.
 double information_lost(const std::vector<double>& counts, std::size_t bins) {
   std::vector<double> kept(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(bins));
   const std::vector<double> inside = kept;
@@ -34,7 +34,8 @@ double information_lost(const std::vector<double>& counts, std::size_t bins) {
     }
     for (std::size_t i = begin; i < end; ++i) {
       if (kept[i] <= 0) continue;
-      // A level spreads evenly over the bins that held something. One that has nothing but the clipped ones cannot say it.
+      // A level spreads evenly over its bins that had values. A bin that has only clipped values
+      // gets almost nothing.
       const double told = inside[i] > 0 ? sum / used / all_inside : 1e-9;
       lost += kept[i] / all * std::log(kept[i] / all / told);
     }

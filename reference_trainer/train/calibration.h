@@ -9,16 +9,18 @@
 
 namespace headway::trainer {
 
-/// The sizes of an activation's values over the calibration set, in equal bins from 0 to the largest.
+/// Histogram of the magnitudes of an activation's values over the calibration set, in equal bins
+/// from 0 to the largest.
 class SizeHistogram {
  public:
   static constexpr std::size_t kBins = 2048;  // as TensorRT's
 
-  /// `largest` of all that will be added.
+  /// `largest`: the largest magnitude that will be added.
   explicit SizeHistogram(float largest) : largest_(largest), counts_(kBins) {}
   void add(std::span<const float> values);
 
-  /// The largest size that INT8 is to keep apart; 0 where there is nothing but zeros.
+  /// The largest magnitude that INT8 has to represent without clipping; 0 where all values are
+  /// zero.
   float range(Calibration method, double percentile) const;
 
  private:
@@ -32,7 +34,7 @@ class SizeHistogram {
   std::vector<double> counts_;
 };
 
-/// Of those that are finite; a network that has others is past quantising.
+/// The largest magnitude among the finite values; a network with other values cannot be quantised.
 float largest_size(std::span<const float> values);
 
 }  // namespace headway::trainer

@@ -13,10 +13,10 @@
 namespace headway::trainer {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);  // as the format has it
+static_assert(std::endian::native == std::endian::little);  // the format is little-endian
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::uint64_t kMostHeader = 100'000'000;  // the format's own limit
+constexpr std::uint64_t kMostHeader = 100'000'000;  // limit of the format
 
 std::string header_of(const Graph& graph, const ParameterSet& parameters) {
   std::string header = "{\"__metadata__\":{\"format\":\"headway-train\"}";

@@ -9,14 +9,15 @@
 
 namespace headway::trainer {
 
-/// Makes a graph's images on the device from packed batches: decodes JPEGs, resizes parts, changes colours, normalises.
-/// One batch after the other on one stream, so that there is one place for what comes between.
+/// Makes a graph's images on the device from packed batches: decodes JPEGs, resizes parts, changes
+/// colours, normalises. Batches run one after the other on one stream, so one set of intermediate
+/// memory is enough.
 class DeviceImages {
  public:
-  /// `slots`: of the graph's input, whose memory they are.
+  /// `slots`: the memory of the graph's input, by slot.
   DeviceImages(Device& device, const PackedFormat& format, const std::vector<MemoryView>& slots);
 
-  /// Where a batch's block is to be copied on the same stream before.
+  /// Memory that a batch's block must be copied to, earlier on the same stream.
   MemoryView block() const { return block_.view(); }
   void launch(StreamId stream, int slot, std::int64_t batch);
 
@@ -27,8 +28,8 @@ class DeviceImages {
   Device& device_;
   Memory block_;
   std::vector<Memory> scratch_;
-  std::vector<std::unique_ptr<Kernel>> kernels_;  ///< for all slots alike, in order
-  std::vector<std::unique_ptr<Kernel>> last_;     ///< by slot: what writes its memory
+  std::vector<std::unique_ptr<Kernel>> kernels_;  ///< the same for all slots, in order
+  std::vector<std::unique_ptr<Kernel>> last_;     ///< by slot: the kernel that writes its memory
 };
 
 }  // namespace headway::trainer

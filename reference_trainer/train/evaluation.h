@@ -5,7 +5,7 @@
 
 namespace headway::trainer {
 
-/// A model that is compiled and has its parameters; `phase`: of its ops.
+/// A compiled model with its parameters; `phase`: the phase of its ops.
 struct ReadyModel {
   const Model& model;
   const CompiledGraph& compiled;
@@ -13,7 +13,7 @@ struct ReadyModel {
   Phase phase = Phase::kEvaluation;
 };
 
-/// Runs it over the first eval_samples test samples, inside a range of phase kEvaluation.
+/// Runs the model over the first eval_samples test samples, inside a range of phase kEvaluation.
 EvaluationResult evaluate_ready(const Settings& settings, Device& device, StreamId stream,
                                 const TrainingData& data, const ReadyModel& ready,
                                 const TrainerHooks& hooks);

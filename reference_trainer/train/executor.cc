@@ -91,13 +91,14 @@ void Executor::run_on_processor(NodeId id, const LaunchArguments& arguments) {
     const auto elements = static_cast<double>(graph_.value(node.inputs[0]).shape.elements());
     device_.clock().spend(std::chrono::nanoseconds(std::llround(elements * form.ns_per_element)));
   }
-  // The next round trip's first copy waits for these, so their memory is free again by then.
+  // The next round trip's first copy waits for these copies, so the memory is free again by then.
   for (std::size_t i = 0; i < node.outputs.size(); ++i)
     device_.copy(stream_, compiled_.memory(node.outputs[i]), trip.outputs[i].view(),
                  trip.outputs[i].bytes(), arguments.batch);
 }
 
-/// The first time they run one by one: libraries load what they need, which a capture would not stand.
+/// The first time, ops run one by one: libraries load what they need, which a capture does not
+/// allow.
 const Executor::Pieces* Executor::pieces(Phase phase, const LaunchArguments& arguments,
                                          const OpHooks& hooks) {
   if (ops_of_phase_[static_cast<std::size_t>(phase)].empty()) return nullptr;
@@ -118,7 +119,7 @@ const Executor::Pieces* Executor::pieces(Phase phase, const LaunchArguments& arg
   return &pieces;
 }
 
-/// Between what the processor computes, and what the host does before and after ops.
+/// Cuts a phase at ops that the processor computes, and where the host acts before or after an op.
 Executor::Pieces Executor::cut(Phase phase, const OpHooks& hooks) const {
   Pieces pieces;
   bool open = false;
@@ -166,7 +167,7 @@ void Executor::run(Phase phase, const LaunchArguments& arguments, const OpHooks&
     }
     if (hooks.after) hooks.after(op.node);
     compiled_.free_after(op.node);
-    // What launches nothing is no op of the stream.
+    // An op without kernels is not on the stream.
     if (compiled_.kernels(op.node).empty() && !graph_.node(op.node).on_processor) continue;
     if (options_.sync_every == 0 || ++ops_since_sync_ < options_.sync_every) continue;
     ops_since_sync_ = 0;

@@ -19,19 +19,19 @@ namespace headway::trainer {
 struct ExecutorOptions {
   std::chrono::nanoseconds launch_cost{0};  ///< emulated framework time per launch
   std::int64_t sync_every = 0;              ///< wait for the stream after every n-th op; 0: never
-  /// Launch a phase's kernels together (Device::join) from the second time on: all of them, or as many as lie between two
-  /// things that the host does among them.
+  /// From the second run on, launch a phase's kernels together (Device::join): all of them, or all
+  /// between two actions of the host.
   bool join_launches = false;
   std::vector<bool> runs = {};  ///< by node: whether it is launched; empty: all are
 };
 
-/// What else is launched beside a phase's ops.
+/// Actions of the caller between a phase's ops.
 struct OpHooks {
   std::function<void(NodeId)> before =
-      {};  ///< before the op's range opens; of joined ones the first's
-  /// After its launches, inside its range; of those that are launched together after the last.
+      {};  ///< before the op's range opens; for joined ops, before the first
+  /// After the op's launches, inside its range; for ops launched together, after the last.
   std::function<void(NodeId)> after = {};
-  /// Whether `after` does anything after that op, `before` before it; empty: every one.
+  /// Whether `after` does anything after that op, and `before` before it; empty: for every op.
   std::function<bool(NodeId)> acts = {};
   std::function<bool(NodeId)> acts_before = {};
 };
@@ -59,10 +59,11 @@ class Executor {
   };
 
   void prepare_round_trip(NodeId node);
-  /// Copies the operands to the host, computes, copies the results back. Blocks for the first copies.
+  /// Copies the operands to the host, computes, and copies the results back. Blocks for the first
+  /// copies.
   void run_on_processor(NodeId node, const LaunchArguments& arguments);
 
-  /// Ops that are launched at once: of one kernel or by one call.
+  /// Ops that are launched together: one op with its kernels, or several ops with one call.
   struct Piece {
     NodeId first;
     NodeId last;
@@ -83,12 +84,13 @@ class Executor {
   const ExecutorOptions options_;
   std::map<NodeId, RoundTrip> round_trips_;
   std::array<std::vector<Op>, 8> ops_of_phase_;
-  /// By phase, slot, and whether something comes before or after ops; empty: run once.
+  /// By phase, slot, and whether hooks act before or after ops; empty: the phase has run once.
   std::map<std::tuple<Phase, int, bool, bool>, Pieces> pieces_;
   std::int64_t ops_since_sync_ = 0;
 };
 
-/// Publishes every node (of those in `runs`, where it is not empty) as a headway.graph_op mark, node i as op first_op_id + i.
+/// Publishes every node (with `runs`: only those in it) as a headway.graph_op mark, node i as op
+/// first_op_id + i.
 void publish_graph(const Graph& graph, std::int64_t first_op_id,
                    const std::vector<bool>& runs = {});
 

@@ -10,7 +10,7 @@
 namespace headway::trainer {
 namespace {
 
-/// Shares that fall as place^-power, with the power that makes the first `times` the mean.
+/// Shares that fall as place^-power, with the power for which the first share is `times` the mean.
 std::vector<double> falling_shares(std::int64_t count, double times) {
   const auto n = static_cast<double>(count);
   std::vector<double> shares(static_cast<std::size_t>(count), 1 / n);

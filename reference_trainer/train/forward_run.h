@@ -11,26 +11,26 @@
 
 namespace headway::trainer {
 
-/// Payload of a range of one step of an inference.
+/// Payload of a range of one inference step.
 conventions::RangePayload step_range(conventions::RangeKind kind, Phase phase, std::int64_t step);
 
-/// Steps of an inference, whatever one computes: launched as far ahead of the device as settings.run_ahead says, each with its
-/// range and times.
+/// Runs the steps of an inference, whatever a step computes. The host launches up to
+/// settings.run_ahead steps ahead of the device. Each step has its range and its times.
 class ForwardRun {
  public:
   ForwardRun(const Settings& settings, Device& device, StreamId compute)
       : settings_(settings), device_(device), compute_(compute) {}
 
-  /// `launch` calls wait_for_room() once and record_end() once, and takes its input from `feed`; `finish` is called when the device
-  /// has finished the step, in order.
+  /// `launch` must call wait_for_room() once and record_end() once, and take its input from `feed`.
+  /// `finish` is called, in order, when the device has finished the step.
   RunResult run(std::int64_t steps, const InputFeed& feed,
                 const std::function<void(std::int64_t)>& launch,
                 const std::function<void(std::int64_t, RunResult&)>& finish,
                 const TrainerHooks& hooks);
 
-  /// Until the device has finished the step so many before.
+  /// Blocks until the device has finished the step that is settings.run_ahead steps before.
   void wait_for_room(std::int64_t step);
-  /// The end of what the step has launched.
+  /// Records the end of the work that the step has launched.
   Event record_end();
 
  private:

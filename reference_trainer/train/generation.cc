@@ -9,7 +9,7 @@ namespace {
 
 using conventions::RangeKind;
 
-/// Prompts are what the loader brings.
+/// The settings of the loader, which provides prompts.
 Settings of_prompts(Settings settings) {
   settings.shuffle = false;
   settings.sequence -= settings.generate;
@@ -67,7 +67,7 @@ void Generation::add_part(Part& part, TransformerPart what, const ParameterSet& 
                                              first_op, options);
 }
 
-/// A simulated device goes over the tokens that there are.
+/// A simulated device processes only the tokens that exist so far.
 ModelShare Generation::share_of(TransformerPart what, const Graph& graph) const {
   ModelShare share;
   const std::int64_t rows = settings_.batch * settings_.sequence;
@@ -95,7 +95,7 @@ RunResult Generation::run(const TrainerHooks& hooks) {
   return result;
 }
 
-/// What the step computes on is on the device, but for prompts.
+/// The inputs of a step are on the device, except for prompts.
 void Generation::launch(std::int64_t step) {
   static const nvtx::Name kInput = nvtx::intern("input");
   static const nvtx::Name kForward = nvtx::intern("forward");
@@ -107,7 +107,7 @@ void Generation::launch(std::int64_t step) {
   if (first) {
     nvtx::Range input(kInput, step_range(RangeKind::kPhase, Phase::kInput, step));
     const auto fed = feed_->begin_step();
-    HEADWAY_INVARIANT(fed.has_value());  // the loader was asked for as many batches
+    HEADWAY_INVARIANT(fed.has_value());  // the loader makes enough batches
     arguments.slot = fed->slot;
   }
   {
@@ -123,7 +123,7 @@ void Generation::launch(std::int64_t step) {
   feed_->end_step(end);
 }
 
-/// The host looks whether a text has ended.
+/// Copies the tokens to the host, which checks whether a text has ended.
 void Generation::read_tokens(std::int64_t step) {
   const Memory& memory = tokens_[static_cast<std::size_t>(step) % tokens_.size()];
   const MemoryView from = token_.compiled->memory(next_tokens(token_.model));

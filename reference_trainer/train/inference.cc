@@ -12,7 +12,7 @@ namespace {
 using conventions::RangeKind;
 using kernels::LossFigures;
 
-/// Nothing is random in inference.
+/// Settings without random choices.
 Settings without_chance(Settings settings) {
   settings.augment = false;
   settings.shuffle = false;
@@ -25,7 +25,7 @@ std::int64_t steps_of(const Settings& s, const TrainingData& data) {
   return samples / s.batch;
 }
 
-/// Training samples in the place of those for testing.
+/// Training samples instead of test samples.
 TrainingData trained_on(TrainingData data) {
   data.test = data.train;
   data.test_boxes = data.train_boxes;
@@ -79,7 +79,8 @@ Inference::Inference(const Settings& settings, Device& device, const TrainingDat
     figures_.push_back(device.allocate(sizeof(LossFigures), MemoryKind::kPinned));
 }
 
-/// Two passes over the calibration set: how large values are, then how many of each size there are.
+/// Two passes over the calibration set: the first finds the largest magnitudes, the second fills
+/// the histograms.
 Ranges Inference::calibrate(const Model& plain, const ParameterSet& parameters) {
   CompileOptions options;
   options.keep_activations = true;
@@ -137,7 +138,7 @@ void Inference::launch(std::int64_t step) {
     nvtx::Range input(kInput, step_range(RangeKind::kPhase, Phase::kInput, step));
     run_.wait_for_room(step);
     const auto fed = feed_->begin_step();
-    HEADWAY_INVARIANT(fed.has_value());  // the loader was asked for as many batches
+    HEADWAY_INVARIANT(fed.has_value());  // the loader makes enough batches
     arguments = {fed->slot, 0, fed->batch, fed->filled};
   }
   {

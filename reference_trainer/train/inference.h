@@ -11,15 +11,17 @@
 
 namespace headway::trainer {
 
-/// A trained model that runs forward: batch norms folded, epilogues fused, in the number format of infer_precision. Batches come as in
-/// training, without augmentation. `settings.threads` must be resolved. `parameters`: by the names of training's graph; empty where
-/// the device computes nothing. Throws Error on bad data and parameters that are not this model's.
+/// A trained model that runs forward: batch norms folded, epilogues fused, in the number format of
+/// infer_precision. Batches are those of training, without augmentation. `settings.threads` must be
+/// resolved. `parameters`: by the names of the training graph; empty where the device does not
+/// compute. Throws Error on bad data, and on parameters that do not belong to this model.
 class Inference {
  public:
   Inference(const Settings& settings, Device& device, const TrainingData& data,
             ParameterSet parameters, const MakeLoader& make_loader = {});
 
-  /// `steps` batches (0: as many as the test set has), then, with `eval`, the test set in this format and in FP32.
+  /// Runs `steps` batches (0: all of the test set), then, with `eval`, the test set in this format
+  /// and in FP32.
   RunResult run(const TrainerHooks& hooks);
 
   const Graph& graph() const { return model_.graph; }
@@ -30,7 +32,7 @@ class Inference {
   Ranges calibrate(const Model& plain, const ParameterSet& parameters);
   void launch(std::int64_t step);
   void finish_step(std::int64_t step, RunResult& result);
-  /// The plain graph in FP32 on the same test samples.
+  /// Evaluates the plain graph in FP32 on the same test samples.
   EvaluationResult evaluate_plain(const TrainerHooks& hooks);
 
   const Settings settings_;
@@ -48,8 +50,8 @@ class Inference {
   ForwardRun run_;
 };
 
-/// The parameters that inference with `settings` starts from: the checkpoint's, or those of a training of train_steps steps on this
-/// device; none where it computes nothing.
+/// The parameters that inference with `settings` starts from: those of the checkpoint, or of a
+/// training of train_steps steps on this device; none where the device does not compute.
 ParameterSet parameters_for_inference(const Settings& settings, Device& device,
                                       const TrainingData& data, const TrainerHooks& hooks);
 

@@ -29,9 +29,10 @@ InputFeed::~InputFeed() {
       loader_.give_back(in_copy_.front().batch);
       in_copy_.pop_front();
     }
-    if (device_images_) device_.synchronize(copy_stream_);  // kernels must outlive their work
+    if (device_images_) device_.synchronize(copy_stream_);  // kernels must outlive their launches
   } catch (const Error&) {
-    // The device has failed, which the run reports; its streams still finish before memory goes.
+    // The device has failed, and the run reports it; the device's streams still finish before
+    // memory is freed.
   }
 }
 
@@ -97,7 +98,8 @@ void InputFeed::copy_to_device(const Batch& batch, int slot) {
   if (boxes_.valid()) copy_all(boxes_, batch.boxes);
 }
 
-/// Host batches whose copies are done go back; when too many are under way, waits for the oldest.
+/// Gives back host batches whose copies are done; when too many copies are unfinished, waits for
+/// the oldest.
 void InputFeed::give_back_copied() {
   while (!in_copy_.empty()) {
     const InCopy& oldest = in_copy_.front();

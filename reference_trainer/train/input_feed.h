@@ -15,8 +15,8 @@
 namespace headway::trainer {
 
 /// Brings batches from the loader to the device, in one of three ways (the switch h2d). With
-/// kPrefetch a batch is copied on a stream of its own while the step before it runs. Where batches are packed, the same stream
-/// makes images of them.
+/// kPrefetch, a batch is copied on a separate stream while the previous step runs. Where batches
+/// are packed, the same stream makes images of them.
 class InputFeed {
  public:
   struct Fed {
@@ -32,19 +32,20 @@ class InputFeed {
   InputFeed(Device& device, StreamId compute, BatchSource& loader, const CompiledGraph& compiled,
             const Model& model, CopyMode mode, int in_use,
             std::unique_ptr<DeviceImages> device_images = nullptr);
-  /// Waits for the copies under way.
+  /// Waits for unfinished copies.
   ~InputFeed();
   InputFeed(const InputFeed&) = delete;
   InputFeed& operator=(const InputFeed&) = delete;
 
-  /// The batch of the next step; work launched on the compute stream afterwards may read it. None
-  /// when the loader has no more.
+  /// Returns the batch of the next step; work launched on the compute stream afterwards may read
+  /// it. Returns nothing when the loader has no more.
   std::optional<Fed> begin_step();
-  /// `done`: all work that reads the step's batch. With kPrefetch fetches and copies the next
-  /// batch.
+  /// `done`: event after all work that reads the step's batch. With kPrefetch, fetches and copies
+  /// the next batch.
   void end_step(const Event& done);
 
-  /// Of the batches so far, the share of their elements that pads shorter samples; -1: samples are alike.
+  /// The share of the elements of all batches so far that pads shorter samples; -1: all samples are
+  /// equal.
   double padding() const { return length_ > 0 ? 1 - content_ / length_ : -1; }
   /// Time that the calling thread has waited for batches so far.
   std::chrono::nanoseconds waited() const { return waited_; }
@@ -53,7 +54,7 @@ class InputFeed {
   struct InCopy {
     Batch* batch;
     Event copied;
-    Event ready;  ///< the device has it as the graph wants it
+    Event ready;  ///< the device has the batch in the form that the graph needs
   };
 
   std::optional<Fed> fetch();
@@ -73,12 +74,12 @@ class InputFeed {
   const std::unique_ptr<DeviceImages> device_images_;
   nvtx::Name wait_name_;
   std::deque<InCopy> in_copy_;
-  std::vector<Event> slot_free_;  ///< by slot: its last reader
+  std::vector<Event> slot_free_;  ///< by slot: end of its last reader
   int next_slot_ = 0;
   int current_slot_ = 0;
-  std::optional<Fed> ahead_;  ///< kPrefetch: fetched, its copy enqueued
+  std::optional<Fed> ahead_;  ///< kPrefetch: already fetched, with its copy enqueued
   std::chrono::nanoseconds waited_{0};
-  double content_ = 0;  ///< sums over the batches so far, in lengths of the model
+  double content_ = 0;  ///< sum over the batches so far, in model lengths
   double length_ = 0;
 };
 

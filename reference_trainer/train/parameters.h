@@ -8,20 +8,23 @@
 
 namespace headway::trainer {
 
-/// The parameters and running statistics of `compiled`, as far as `wanted`, another graph of the same model, has them.
+/// Reads the parameters and running statistics of `compiled` that also occur in `wanted`, another
+/// graph of the same model.
 ParameterSet read_parameters(const Graph& graph, const CompiledGraph& compiled,
                              const Graph& wanted);
-/// Writes those of `graph` that `parameters` has, rounded to what they are stored in. Others start as they do in training.
-/// Throws Error (bad input), naming the parameter, where one has another number of elements.
+/// Writes the parameters of `graph` that `parameters` contains, rounded to their storage format.
+/// Others get their initial values of training. Throws Error (bad input), naming the parameter,
+/// where one has another number of elements.
 void write_parameters(const ParameterSet& parameters, const Graph& graph, CompiledGraph& compiled);
-/// As they start in training: each value's from numbers of its own.
+/// The initial values of training; each value has its own random numbers.
 ParameterSet initial_parameters(const Graph& graph, std::uint64_t seed);
 
-/// A file in the safetensors format: the length of a header (8 bytes), the header (JSON: type, shape and place of each tensor),
-/// FP32 numbers. Written beside its place and renamed. Throws Error naming the file.
+/// Writes a file in the safetensors format: the length of the header (8 bytes), the header (JSON:
+/// type, shape and offset of each tensor), FP32 numbers. The file is written under a temporary name
+/// and renamed. Throws Error naming the file.
 void write_checkpoint(const std::filesystem::path& path, const Graph& graph,
                       const ParameterSet& parameters);
-/// FP32 tensors of such a file. Throws Error (bad input) naming the file and what is wrong with it.
+/// Reads the FP32 tensors of such a file. Throws Error (bad input) naming the file and the fault.
 ParameterSet read_checkpoint(const std::filesystem::path& path);
 
 }  // namespace headway::trainer

@@ -13,21 +13,23 @@
 
 namespace headway::trainer {
 
-/// One pass of one micro batch over the blocks of a stage.
+/// One pass of one micro batch through the blocks of a stage.
 struct PipelinePass {
   bool backward = false;
   int micro_batch = 0;
 };
 
-/// The passes of a stage in a step, in the order in which it makes them. GPipe: all forward passes, then all backward passes.
-/// 1F1B: as many forward passes as there are stages behind it, then one of each in turns, which keeps fewer activations.
+/// The passes of a stage in a step, in their order. GPipe: all forward passes, then all backward
+/// passes. 1F1B: one forward pass for each later stage, then one forward and one backward pass in
+/// turns, which keeps fewer activations.
 std::vector<PipelinePass> passes_of(PipelineSchedule schedule, int stage, int stages,
                                     int micro_batches);
-/// Micro batches whose activations that keeps at once.
+/// The largest number of micro batches whose activations the stage keeps at once.
 int most_under_way(PipelineSchedule schedule, int stage, int stages, int micro_batches);
 
-/// Activations to the next stage and gradients to the stage before, each on a stream of its own, as messages between two
-/// ranks. A stage computes when its message is there, and sends when it has computed.
+/// Sends activations to the next stage and gradients to the previous stage, each on a separate
+/// stream, as messages between two ranks. A stage computes when its message has arrived, and sends
+/// when it has computed.
 class PipelineLinks {
  public:
   /// The communicator must outlive it; rank i is stage i.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kBlock = "block";
 
-/// 3 of "block3.qkv"; -1 of what is in no block.
+/// 3 for "block3.qkv"; -1 for a name outside of blocks.
 int block_of(std::string_view name) {
   int block = -1;
   if (name.starts_with(kBlock))
@@ -21,7 +21,7 @@ int block_of(std::string_view name) {
   return block;
 }
 
-/// The stage of each node; -1: of all of them.
+/// The stage of each node; -1: all stages.
 std::vector<int> stages_of_nodes(const Graph& graph, int stages) {
   int blocks = 0;
   for (const Node& node : graph.nodes()) blocks = std::max(blocks, block_of(node.name) + 1);
@@ -51,8 +51,8 @@ bool is_half(kernels::NumberFormat format) {
   return format == kernels::NumberFormat::kFloat16 || format == kernels::NumberFormat::kBfloat16;
 }
 
-/// The largest tensor that is made before `stage` and read in its forward pass. Where a layer norm is one kernel with the sum
-/// before it there are two, and their sum is what goes on the wire.
+/// The largest tensor that is made before `stage` and read in its forward pass. Where a layer norm
+/// is fused with the sum before it, there are two such tensors, and their sum is sent.
 ValueId border(const Graph& graph, const std::vector<int>& stage_of, int stage) {
   ValueId largest;
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
@@ -78,7 +78,7 @@ ModelShare StagePlan::share() const {
 StagePlan plan_stage(const Graph& graph, int stage, int stages, int under_way) {
   const std::vector<int> stage_of = stages_of_nodes(graph, stages);
   StagePlan plan{stage, stages, {}, {}, {}, 0, 0, false};
-  // The stage of each parameter is that of the first op that reads it.
+  // A parameter belongs to the stage of the first op that reads it.
   std::vector<int> of_value(graph.value_count(), -1);
   std::set<ValueId> kept;  // activations that the backward pass reads
   for (std::size_t i = 0; i < graph.node_count(); ++i) {

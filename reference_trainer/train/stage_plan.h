@@ -9,26 +9,28 @@
 
 namespace headway::trainer {
 
-/// What one stage of a pipeline has of a model whose blocks are dealt out in order: as many each as can be, what comes before
-/// the blocks on the first stage, what comes after them on the last one.
+/// The part of a model that one stage of a pipeline has. Blocks are distributed in order, as evenly
+/// as possible; the ops before the blocks are on the first stage, the ops after them on the last.
 struct StagePlan {
   int stage = 0;
   int stages = 1;
   std::vector<bool> runs;  ///< by node: launched on this stage
   std::vector<double>
-      work;  ///< by node: of its work, where all stages launch it (an update of all parameters)
+      work;  ///< by node: share of its work, where all stages launch it (update of all parameters)
   std::vector<double>
-      memory;  ///< by value: of its memory; activations once for each micro batch under way
-  /// The tensor that goes to the next stage, and back as its gradient, and the same from the stage before; 0 at the ends.
+      memory;  ///< by value: share of its memory; activations count once per micro batch under way
+  /// Elements of the tensor that goes to the next stage (and comes back as its gradient), and of
+  /// that from the previous stage; 0 at the ends.
   std::int64_t sent_elements = 0;
   std::int64_t received_elements = 0;
-  bool half = false;  ///< they are in half precision
+  bool half = false;  ///< both are in half precision
 
   bool is_last() const { return stage + 1 == stages; }
   ModelShare share() const;
 };
 
-/// `under_way`: micro batches whose activations the stage keeps at once. Throws Error when there are fewer blocks than stages.
+/// `under_way`: the number of micro batches whose activations the stage keeps at once. Throws Error
+/// when there are fewer blocks than stages.
 StagePlan plan_stage(const Graph& graph, int stage, int stages, int under_way);
 
 }  // namespace headway::trainer

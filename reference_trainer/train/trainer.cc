@@ -21,14 +21,14 @@ using conventions::RangeKind;
 using conventions::RangePayload;
 using kernels::LossFigures;
 
-/// Every so many steps have a shape of their own (--module-loading).
+/// One step in this many has its own shape (--module-loading).
 constexpr std::int64_t kStepsOfShape = 4;
 
 double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-/// Ranges of the step and its phases on the training thread.
+/// Names of the ranges of a step and its phases on the training thread.
 struct StepNames {
   nvtx::Name step = nvtx::intern("step");
   nvtx::Name input = nvtx::intern("input");
@@ -67,7 +67,8 @@ std::vector<float> part_of_whole(const Value& value, const std::vector<float>& w
   return result;
 }
 
-/// Of parameters, what is like them and their updates, an equal part.
+/// An equal share of the memory of parameters and values like them, and of the work of their
+/// updates.
 ModelShare equal_part(const Graph& graph, int ranks) {
   const double part = 1.0 / ranks;
   return {
@@ -100,7 +101,8 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
     rank_ = communicator_->rank();
   }
   const bool sums = parts.communicator || settings_.accumulate > 1;
-  // Buckets and sums of micro batches know the gradients by their addresses, which then must stay.
+  // Buckets and sums of micro batches store the addresses of gradients, so gradients must keep
+  // their memory.
   if (settings.raw_allocator && sums)
     for (const auto& [parameter, gradient] : gradients_)
       model_.graph.value(gradient).role = Role::kResult;
@@ -189,13 +191,14 @@ void Trainer::add_gradient_sync(const TrainerParts& parts) {
   options.micro_batches = static_cast<int>(settings_.accumulate);
   options.each_micro_batch = settings_.sum_each_batch;
   options.sums = settings_.sequence_parallel;
-  // Real ranks meet in one place: all exchanges in the order of the host.
+  // On devices that compute, all exchanges use one stream, in the order in which the host enqueues
+  // them.
   if (exchanges_ && device_.computes()) options.stream = exchanges_->stream();
   gradient_sync_ = std::make_unique<GradientSync>(device_, compute_, model_.graph, *compiled_,
                                                   gradients_, others, options);
 }
 
-/// What a rank's experts have to do depends on where the others' tokens go.
+/// The load of a rank's experts depends on where the other ranks' tokens go.
 ModelShare Trainer::expert_share() {
   expert_load_ = std::make_unique<ExpertLoad>(settings_);
   ModelShare share;
@@ -222,7 +225,8 @@ void Trainer::add_model_exchanges(const TrainerParts& parts) {
                                                 *parts.communicator, most);
   std::erase_if(gradients_, [&](const auto& pair) {
     const Value& parameter = model_.graph.value(pair.first);
-    // Ranks that share layers have the same gradients of what they all have, but for the tokens that each has alone.
+    // Ranks that share layers have equal gradients of common parameters, except where each rank
+    // sees only its own tokens.
     return settings_.tensor_parallel ? !parameter.sum_over_ranks : parameter.part.valid();
   });
 }
@@ -257,7 +261,8 @@ OpHooks Trainer::hooks_of(Phase phase, int micro_batch, std::int64_t batch) {
           {}};
 }
 
-/// A stream of random numbers per value, so that passes that add values do not change the others.
+/// Each value has its own stream of random numbers, so that passes that add values do not change
+/// the others.
 void Trainer::initialise_values() {
   if (!device_.computes()) return;
   std::uint64_t number = 0;
@@ -328,7 +333,7 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
   return result;
 }
 
-/// What is emulated of it: data that is read as a whole, code that is loaded for all shapes.
+/// Emulates start-up: reading all data first, and loading the code of all shapes.
 void Trainer::start_up() {
   auto rest = [&](double ms) {
     device_.clock().rest(std::chrono::nanoseconds(static_cast<std::int64_t>(ms * 1e6)));
@@ -358,8 +363,8 @@ void Trainer::pause_before(std::int64_t step) {
         std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.pause_ms * 1e6)));
 }
 
-/// Ranks must end with the same step. One that is asked to stop proposes a step that no rank has begun:
-/// another one is ahead of it by the steps that may be under way at most.
+/// All ranks must end with the same step. A rank that is asked to stop proposes a step that no rank
+/// has begun: other ranks are ahead of it by at most the number of steps that may be unfinished.
 bool Trainer::stops_before(std::int64_t step, const TrainerHooks& hooks) {
   const bool asked = hooks.stop && hooks.stop->load() != 0;
   if (!communicator_) return asked;
@@ -402,7 +407,7 @@ LaunchArguments Trainer::next_batch(std::int64_t step, int micro_batch) {
       device_.synchronize(ends_[static_cast<std::size_t>(step - settings_.run_ahead)]);
     if (feed_) {
       const std::optional<InputFeed::Fed> next = feed_->begin_step();
-      HEADWAY_INVARIANT(next.has_value());  // the loader was asked for as many batches
+      HEADWAY_INVARIANT(next.has_value());  // the loader makes enough batches
       fed = *next;
     }
   }
@@ -475,7 +480,7 @@ void Trainer::read_figures(std::int64_t step, int micro_batch) {
   }
 }
 
-/// The step's end has passed on the device, so its figures are in host memory.
+/// Called when the step's end has passed on the device, so its figures are in host memory.
 void Trainer::finish_step(std::int64_t step, RunResult& result) {
   if (!reads_loss(step)) return;
   if (!device_.computes()) return;

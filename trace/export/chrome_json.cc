@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words are those of PyTorch's profiler (Kineto), so that its readers find what they look for.
+// Uses the names of PyTorch's profiler (Kineto), so that readers of its traces find what they need.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace {
 
 using namespace export_detail;
 
-/// "cudaLaunchKernel_v7000" -> "cudaLaunchKernel": Kineto has no such version in its names; the
-/// "_v2" of some functions is part of theirs.
+/// "cudaLaunchKernel_v7000" -> "cudaLaunchKernel": Kineto's names have no such version; the "_v2"
+/// of some functions is part of the function's name.
 std::string_view without_version(std::string_view name) {
   std::size_t at = name.rfind("_v");
   if (!name.starts_with("cu") || at == std::string_view::npos || name.size() - at < 6) return name;
@@ -31,7 +31,7 @@ std::string_view without_version(std::string_view name) {
   return digits ? name.substr(0, at) : name;
 }
 
-/// Kineto's name of a synchronising call's row; empty for other calls.
+/// Kineto's name for the row of a synchronising call; empty for other calls.
 std::string_view sync_name(DeviceCallKind kind) {
   switch (kind) {
     case DeviceCallKind::kEventSynchronize:
@@ -165,7 +165,7 @@ class ChromeWriter {
     out_ += ",\"dur\":";
     append_microseconds(out_, (end - start).ns);
   }
-  /// Opens "args" with what every row has, so that fields may follow with a comma.
+  /// Opens "args" with a first field, so that further fields may follow with a comma.
   void args(std::string_view first_name, std::int64_t value) {
     out_ += ",\"args\":{\"";
     out_ += first_name;
@@ -221,7 +221,7 @@ class ChromeWriter {
     out_ += ",\n\"traceEvents\":[";
   }
 
-  /// Kineto's files are of one rank; of several, the one that launched most is named.
+  /// Kineto's files are of one rank; of several ranks, this is the one with the most calls.
   std::int32_t rank() const {
     std::vector<std::size_t> count(trace_.processes.size());
     for (ThreadId thread : trace_.calls.thread) ++count[trace_.threads[thread.value].process.value];
@@ -287,7 +287,8 @@ class ChromeWriter {
     out_ += value;
   }
 
-  /// True when readers find the kernel of a range by its launch inside, or the range has none.
+  /// True when readers find the kernel of a range by its launch inside the range, or when there is
+  /// no kernel.
   bool told_by_range(const Collective& collective) const {
     if (!collective.op.valid()) return true;
     CallId call = trace_.device_ops.call[collective.op.value];
@@ -348,7 +349,7 @@ class ChromeWriter {
     }
   }
 
-  /// The call that recorded the event a wait is for, by process and sync id.
+  /// The call that recorded the awaited event, by process and sync id.
   std::int64_t record_of(std::size_t call) {
     if (records_.empty() && !records_known_) {
       records_known_ = true;
@@ -368,12 +369,12 @@ class ChromeWriter {
     const Calls& calls = trace_.calls;
     std::string_view name = sync_name(calls.kind[i]);
     bool waits = calls.sync_id[i] != 0 && calls.kind[i] != DeviceCallKind::kEventRecord;
-    if (name.empty() && waits) name = "Event Sync";  // a query, say
+    if (name.empty() && waits) name = "Event Sync";  // for example a query
     bool of_stream = calls.stream[i].valid();
     if (name.empty() || !(of_stream || waits)) return;
     std::string quoted_name;
     append_json_string(quoted_name, name);
-    // As Kineto does it: what belongs to no stream has number -1.
+    // As in Kineto, a row without a stream has number -1.
     ChromeRow where{rows_.device.empty() ? 0 : rows_.device[0], -1};
     if (of_stream) {
       where = rows_.stream[calls.stream[i].value];
@@ -424,7 +425,7 @@ class ChromeWriter {
     }
   }
 
-  /// "Memcpy HtoD (Pageable -> Device)", where the name is not the recording's own.
+  /// "Memcpy HtoD (Pageable -> Device)" when the name is Headway's own; else the recording's name.
   std::string op_name(std::size_t i) {
     const DeviceOps& ops = trace_.device_ops;
     std::string_view own = trace_.strings[ops.name[i]];
@@ -517,7 +518,8 @@ class ChromeWriter {
     }
   }
 
-  /// From the last forward op with a sequence number to the first op on another thread with it.
+  /// Flows from the last forward op with a sequence number to the first op on another thread with
+  /// the same number.
   void autograd_flows() {
     const Ranges& ranges = trace_.ranges;
     std::int64_t id = 0;
@@ -575,7 +577,7 @@ class ChromeWriter {
   std::unordered_map<std::uint32_t, std::uint32_t> collective_of_range_;
   std::unordered_map<std::pair<std::uint32_t, std::uint64_t>, std::size_t, KeyHash> records_;
   bool records_known_ = false;
-  bool row_without_stream_ = false;  ///< it has its name
+  bool row_without_stream_ = false;  ///< the row for ops without a stream has been named
   bool first_ = true;
 };
 

@@ -8,7 +8,7 @@
 namespace headway::trace::export_detail {
 namespace {
 
-/// `wanted`, or the first free number from `beyond` on.
+/// `wanted` if it is free, else the first free number from `beyond` on.
 template <class Key>
 std::int64_t unique_number(std::set<Key>& used, std::int64_t wanted, std::int64_t beyond,
                            auto make_key) {
@@ -25,7 +25,8 @@ ChromeRows::ChromeRows(const Trace& trace) {
   constexpr std::int64_t kBeyondTids = 5'000'000'000;
   std::set<std::int64_t> pids;
   auto same = [](std::int64_t number) { return number; };
-  // Devices first: annotations on them are known by these numbers, and process 0 is the profiler's.
+  // Devices come first, because readers find annotations on them by these numbers. Process 0 is the
+  // profiler's.
   for (const Device& one : trace.devices)
     device.push_back(unique_number(pids, one.ordinal, kBeyondPids, same));
   for (const Process& one : trace.processes)
@@ -53,7 +54,7 @@ ChromeRows::ChromeRows(const Trace& trace) {
   }
   for (std::size_t i = 0; i < trace.calls.size(); ++i) {
     std::uint64_t own = trace.calls.correlation[i];
-    // Processes number their calls independently.
+    // Processes number their calls independently, so calls of several processes get new numbers.
     correlation.push_back(own == 0                         ? 0
                           : callers > 1 || own > INT64_MAX ? static_cast<std::int64_t>(i + 1)
                                                            : static_cast<std::int64_t>(own));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Through a saved file: what the file format holds and what the tables hold cannot differ.
+// Exports a saved file, so that the CSV tables cannot differ from the tables of the file format.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string file_name(std::string_view table) {
   return name + ".csv";
 }
 
-/// Names instead of ids of StringIds.
+/// The SQL that reads a table, with names instead of ids of StringIds.
 std::string query(const TableDescription& table) {
   std::string columns;
   for (const auto& column : table.columns) {
@@ -68,13 +68,13 @@ void export_csv(const Trace& trace, const std::filesystem::path& folder,
     fail_usage("{}: is a file; -o expects a folder for the tables.", folder.string());
   std::filesystem::create_directories(folder, error);
   if (error) fail_usage("{}: cannot create: {}.", folder.string(), error.message());
-  // Never given its name: the destructor removes it.
+  // Never committed: the destructor removes it.
   TemporaryFile file(folder / ".tables", true);
   save(trace, file.path());
   sqlite::Database db = sqlite::Database::open_read_only(file.path());
   std::vector<const TableDescription*> tables;
   for_each_table([&]<class Table>() {
-    // StringIds is joined into the others.
+    // StringIds is joined into the other tables.
     if (Table::name != tables::StringIds::name && db.has_table(Table::name))
       tables.push_back(&describe<Table>());
   });

@@ -55,7 +55,7 @@ class Annotations {
   explicit Annotations(class PerfettoWriter& writer) : writer_(writer) {}
   void number(std::string_view name, std::int64_t value);
   void text(std::string_view name, std::string_view value);
-  ProtoWriter fields;  ///< of the TrackEvent
+  ProtoWriter fields;  ///< fields of the TrackEvent
 
  private:
   class PerfettoWriter& writer_;
@@ -251,7 +251,7 @@ class PerfettoWriter {
     });
     struct Lane {
       std::uint64_t track = 0;
-      std::vector<TimeNs> open;  ///< ends of the slices that are open
+      std::vector<TimeNs> open;  ///< ends of the open slices
     };
     std::vector<Lane> lanes{{first, {}}};
     for (const Slice& slice : slices) {
@@ -432,7 +432,7 @@ class PerfettoWriter {
   const Trace& trace_;
   Sink& sink_;
   ProtoWriter whole_;
-  std::int64_t base_ = 0;  ///< makes all times positive
+  std::int64_t base_ = 0;  ///< offset that makes all times positive
   std::uint64_t last_track_ = 0;
   ProtoWriter new_names_;
   std::vector<std::uint64_t> names_;  ///< by StringId; 0: not used yet

@@ -8,8 +8,8 @@
 
 namespace headway::trace::export_detail {
 
-/// Appends fields of a protobuf message. A message inside another one is written first, into a text
-/// of its own, because its length comes before it.
+/// Appends fields of a protobuf message. A nested message is written first, with its own
+/// ProtoWriter, because its length comes before it.
 class ProtoWriter {
  public:
   /// A varint: unsigned numbers, enums, and booleans as 0 and 1.
@@ -30,7 +30,7 @@ class ProtoWriter {
   ProtoWriter& real(std::uint32_t field, double value) {
     return fixed64(field, std::bit_cast<std::uint64_t>(value));
   }
-  /// A text or bytes, with their length before them.
+  /// A text or bytes, preceded by their length.
   ProtoWriter& bytes(std::uint32_t field, std::string_view value) {
     varint(std::uint64_t{field} << 3 | 2);
     varint(value.size());
@@ -43,7 +43,7 @@ class ProtoWriter {
 
   const std::string& text() const { return text_; }
   bool empty() const { return text_.empty(); }
-  /// Begins anew and keeps the memory.
+  /// Clears the message but keeps the memory.
   void clear() { text_.clear(); }
 
  private:

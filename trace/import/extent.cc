@@ -37,7 +37,8 @@ std::vector<TableExtent> tables_of(const sqlite::Database& db) {
     if (!db.has_table(name)) continue;
     std::int64_t first = db.int64(fmt::format("SELECT min(rowid) FROM {}", name));
     std::int64_t last = db.int64(fmt::format("SELECT max(rowid) FROM {}", name));
-    // Row ids of a file from elsewhere may be anything; a row takes at least 12 bytes of the file.
+    // Row ids of another producer's file may be any numbers; a row takes at least 12 bytes of the
+    // file.
     bool sane = first >= 0 && last < std::int64_t{1} << 48;
     std::int64_t most = db.file_bytes() / 12;
     tables.push_back({name, first, sane ? std::min(last - first + 1, most) : most});
@@ -68,7 +69,7 @@ std::optional<Extent> extent_of(const std::filesystem::path& path) {
     for (const TableExtent& table : tables) {
       sqlite::Statement at = db.prepare(
           fmt::format("SELECT start FROM {} WHERE rowid >= ?1 ORDER BY rowid LIMIT 1", table.name));
-      // As many as its share of all events; at least one.
+      // Samples of a table in proportion to its share of all events; at least one.
       std::int64_t samples = 1 + table.rows * kSamples / std::max<std::int64_t>(1, extent.events);
       for (std::int64_t i = 0; i < samples; ++i) {
         at.reset();

@@ -10,19 +10,19 @@
 
 namespace headway::trace {
 
-/// How much a trace file holds, found without reading it.
+/// How much a trace file holds, found without reading all of it.
 struct Extent {
-  std::int64_t events = 0;   ///< at most: gaps in the row ids count
-  std::vector<TimeNs> when;  ///< starts of events taken evenly over all of them, sorted
+  std::int64_t events = 0;   ///< upper bound: gaps in the row ids are counted
+  std::vector<TimeNs> when;  ///< starts of evenly sampled events, sorted
   Interval span() const {    ///< of `when`
     return when.empty() ? Interval{} : Interval{when.front(), when.back()};
   }
-  /// The middle stretch that holds about this share of the events.
+  /// The middle part of the time that holds about this share of the events.
   Interval middle(double share) const;
 };
 
-/// Of an SQLite trace, in a few hundred look-ups. None for other formats and for files that cannot be
-/// read: `load` says why.
+/// The extent of an SQLite trace, in a few hundred look-ups. Nullopt for other formats and for files
+/// that cannot be read: `load` says why.
 std::optional<Extent> extent_of(const std::filesystem::path& path);
 
 }  // namespace headway::trace

@@ -48,7 +48,7 @@ bool natural_less(const std::string& a, const std::string& b) {
     }
   }
   if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
-  return a < b;  // differ in leading zeros only
+  return a < b;  // they differ in leading zeros only
 }
 
 bool looks_like_trace(const fs::path& path) {
@@ -61,7 +61,7 @@ bool looks_like_trace(const fs::path& path) {
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-/// The runs in a log folder of JAX's or TensorFlow's profiler; Keras has one more level.
+/// The runs in a log folder of JAX's or TensorFlow's profiler; Keras adds a level of folders.
 std::vector<std::string> profile_runs(const std::string& folder) {
   std::vector<std::string> runs;
   for (const char* inside : {"plugins/profile", "train/plugins/profile"}) {
@@ -83,13 +83,13 @@ std::vector<std::string> traces_in(const std::string& folder) {
       files.push_back(entry.path().string());
   }
   if (error) fail_usage("{}: cannot read: {}.", folder, error.message());
-  // Nsight Systems leaves its own file beside the export; the export is what can be read.
+  // Nsight Systems leaves its own file beside the export; only the export can be read.
   std::erase_if(files, [&](const std::string& file) {
     return file.ends_with(".nsys-rep") &&
            std::find(files.begin(), files.end(), fs::path(file).replace_extension(".sqlite")) !=
                files.end();
   });
-  // JAX's profiler leaves a Chrome trace of the same run beside its profile, with less in it.
+  // JAX's profiler writes a Chrome trace of the same run, with less data, beside its profile.
   auto is_profile = [](const std::string& file) {
     return file.ends_with(".xplane.pb") || file.ends_with(".xplane.pb.gz");
   };
@@ -140,7 +140,7 @@ std::vector<std::string> expand_inputs(const std::vector<std::string>& arguments
       more = {argument};
     }
     for (const std::string& file : more) {
-      // What is no file gets its error, with the others, where files are loaded.
+      // An argument that is not a file gets its error message when the files are loaded.
       if (!fs::is_regular_file(file, ignored)) {
         files.push_back(file);
         continue;

@@ -6,9 +6,9 @@
 
 namespace headway::trace {
 
-/// Trace files named on a command line: files as they are, folders as the traces directly inside
-/// them, patterns ('runs/*.sqlite', quoted) as what they match, archives of several as their members. Sorted within a folder or pattern,
-/// numbers by value; otherwise in the order given. Throws Error(kUsage) for a pattern or folder
+/// Expands the arguments of a command line to trace files: a file stays as it is, a folder becomes the traces directly inside
+/// it, a pattern ('runs/*.sqlite', quoted) its matches, an archive of several traces its members. Within a folder or pattern
+/// the files are sorted, numbers by value; otherwise the given order is kept. Throws Error(kUsage) for a pattern or folder
 /// without traces.
 std::vector<std::string> expand_inputs(const std::vector<std::string>& arguments);
 

@@ -6,9 +6,9 @@
 
 namespace headway::trace {
 
-/// The recordings in a file: the members of a zip archive of several as "archive.zip/member.json"
-/// (paths that load() opens), by name; any other file is itself. Throws Error(kBadInput) when there is no such
-/// file or the archive holds none.
+/// The recordings in a file. For a zip archive of several: its members, sorted by name, as
+/// "archive.zip/member.json" (paths that load() opens). For any other file: the file itself. Throws
+/// Error(kBadInput) when there is no such file or the archive has no recording.
 std::vector<std::filesystem::path> trace_files(const std::filesystem::path& path);
 
 }  // namespace headway::trace

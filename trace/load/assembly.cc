@@ -11,7 +11,7 @@
 namespace headway::trace::load_detail {
 
 bool possible(std::int64_t time) {
-  // Ten years: far beyond any run, far inside the range where sums of nanoseconds cannot overflow.
+  // Ten years: longer than any run, and sums of such times in ns cannot overflow.
   constexpr std::int64_t kLimit = std::int64_t{10} * 365 * 24 * 3600 * 1'000'000'000;
   return time >= -kLimit && time <= kLimit;
 }
@@ -35,24 +35,24 @@ struct Item {
   std::uint32_t row;
 };
 
-/// The rows by the time of their event, spread over buckets of equal length: bucket `i` holds the items
-/// [bounds[i], bounds[i + 1]), those of a row before those of a later one.
+/// The rows, spread by start over buckets of equal time: bucket `i` holds the items [bounds[i],
+/// bounds[i + 1]), in the order of their rows.
 struct Buckets {
   std::vector<Item> items;
   std::vector<std::uint32_t> bounds;
 };
 
-/// Files hold the events of a thread about in their order, so rows that follow each other fall into the
-/// same bucket or the next: both passes run through memory from front to back, where sorting by the
-/// lowest digits first would jump with each row.
+/// Files hold the events of a thread about in their order, so consecutive rows fall into the same
+/// bucket or the next: both passes go through memory from front to back. A radix sort by the lowest
+/// digits first would jump with each row.
 template <class StartAt>
 Buckets spread(std::size_t count, StartAt start_at) {
-  // As many as a bucket is sorted in the nearest cache.
+  // A bucket of this many items is sorted in the L1 cache.
   constexpr std::size_t kItemsABucket = 32;
   Buckets result;
   std::uint64_t least = UINT64_MAX;
   std::uint64_t most = 0;
-  // Times of either sign, as distances from the least possible one.
+  // Signed times as unsigned distances from the smallest possible time.
   auto distance = [](TimeNs time) { return static_cast<std::uint64_t>(time.ns) ^ (1ull << 63); };
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t at = distance(start_at(i).start);
@@ -79,8 +79,7 @@ Buckets spread(std::size_t count, StartAt start_at) {
 /// Sorts by `before`, which sorts by start first.
 template <class Before>
 void sort_items(std::span<Item> items, const Before& before) {
-  // Where much falls together (a burst, or a stray event that is far from all others), comparing each
-  // with each would take long.
+  // A bucket may hold very many items (a burst, or one event that is far from all others).
   constexpr std::size_t kMany = 4096;
   const bool one_start = std::all_of(items.begin(), items.end(),
                                      [&](const Item& i) { return i.start == items.front().start; });
@@ -110,7 +109,7 @@ std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
   auto item_before = [&](const Item& a, const Item& b) {
     return a.start != b.start ? a.start < b.start : before(a.row, b.row);
   };
-  // Neighbouring buckets by the thousand: a piece of work for a thread.
+  // A task for a thread: this many neighbouring buckets.
   constexpr std::size_t kTogether = 1024;
   const std::size_t count = buckets.bounds.size() - 1;
   run_parallel(
@@ -202,7 +201,7 @@ ThreadId Assembly::thread(std::int64_t global_tid) {
 }
 
 DeviceId Assembly::device(DeviceType type, ProcessId owner, std::int64_t ordinal) {
-  // CUDA devices belong to the machine, all others to the process that has them.
+  // A CUDA device belongs to the machine, any other device to its process.
   std::int64_t key = type == DeviceType::kCuda ? -1 : owner.value;
   auto [slot, is_new] =
       device_ids.try_emplace({type, key, ordinal}, DeviceId::from(trace.devices.size()));
@@ -212,7 +211,7 @@ DeviceId Assembly::device(DeviceType type, ProcessId owner, std::int64_t ordinal
     device.ordinal = static_cast<std::int32_t>(ordinal);
     device.process = owner;
   } else if (Device& device = trace.devices[slot->second.value]; !device.process.valid()) {
-    device.process = owner;  // listed before any process was seen to use it
+    device.process = owner;  // the device was listed before a process used it
   }
   return slot->second;
 }
@@ -257,7 +256,7 @@ void nest(Trace& trace) {
     if (ranges.is(id, Ranges::kStartEnd)) continue;
     std::vector<RangeId>& stack = stacks[ranges.thread[i].value];
     while (!stack.empty() && ranges.end[stack.back().value] <= ranges.start[i]) stack.pop_back();
-    // Ranges of different domains may overlap without nesting; the parent is the innermost that
+    // Ranges of different domains may overlap without nesting; the parent is the innermost range that
     // contains this one.
     for (auto candidate = stack.rbegin(); candidate != stack.rend(); ++candidate) {
       if (ranges.end[candidate->value] < ranges.end[i]) continue;

@@ -12,21 +12,21 @@
 #include "common/parallel.h"
 #include "trace/trace.h"
 
-/// What every importer needs to put a Trace together, whatever it reads: ids made on first sight,
-/// losses, sorting, nesting, and the joins at the end.
+/// What every importer needs to build a Trace, for any format: ids made at first use, losses, sorting,
+/// nesting, and the joins at the end.
 namespace headway::trace::load_detail {
 
-/// Counts per loss counter; each part of a parallel read has its own.
+/// Counts by loss counter; each part of a parallel read has its own.
 using LossCounts = std::array<std::int64_t, static_cast<std::size_t>(Loss::kCount_)>;
 inline void count(LossCounts& losses, Loss loss, std::int64_t n = 1) {
   losses[static_cast<std::size_t>(loss)] += n;
 }
-/// A time that a recording can have.
+/// Whether a recording can have this time.
 bool possible(std::int64_t time);
-/// False (and counted) for times that no recording can have: the row is skipped.
+/// False, and counted as a loss, for times that no recording can have; the caller skips the row.
 bool usable(LossCounts& losses, std::int64_t start, std::int64_t end);
 
-/// The trace under construction and the ids of what is in it.
+/// The trace under construction, and the maps from the file's ids to the trace's.
 struct Assembly {
   Assembly(Trace& target, int thread_count) : trace(target), threads(thread_count) {}
 
@@ -39,37 +39,37 @@ struct Assembly {
   std::map<std::tuple<DeviceType, std::int64_t, std::int64_t>, DeviceId> device_ids;
   std::map<std::tuple<DeviceId, ProcessId, std::int64_t>, StreamId> stream_ids;
   LossCounts losses{};
-  std::optional<Interval> stretch;  ///< of time that is read; all when there is none
+  std::optional<Interval> stretch;  ///< the time that is read; nullopt: all
 
   void add_losses(const LossCounts& part);
-  /// Made on first sight, so that a table that mentions an unlisted process or thread still loads.
+  /// Ids are made at first use, so that a table that mentions an unlisted process or thread still loads.
   ProcessId process(std::int64_t global_pid);
   ThreadId thread(std::int64_t global_tid);
   DeviceId device(DeviceType type, ProcessId process, std::int64_t ordinal);
   StreamId stream(DeviceId device, ProcessId process, std::int64_t ordinal);
 };
 
-/// Appends a range of the default domain, without information; `nest` sets parent and depth. Times that no recording can have
-/// are counted and the range is skipped.
+/// Appends a range of the default domain without RangeInfo; `nest` sets parent and depth. A range with a time that no
+/// recording can have is counted and skipped.
 void add_range(Assembly& assembly, std::int64_t global_tid, std::int64_t begin, std::int64_t end,
                std::string_view name);
 
-/// Parent and depth of the (sorted) ranges, by containment on their thread.
+/// Sets parent and depth of the (sorted) ranges, by containment on their thread.
 void nest(Trace& trace);
-/// Sorts nothing; joins calls with ops (`DeviceOps::call` holds the correlation id until then),
-/// builds the group indexes, finishes the losses.
+/// Joins calls with ops (`DeviceOps::call` holds the correlation id until then), builds the group
+/// indexes, and finishes the losses. Does not sort.
 void link(Assembly& assembly);
 /// The thread count to use when the user asks for `wanted` (0: any).
 int thread_count(int wanted);
 
 /// The permutation that sorts events by start, longer first, then file order; empty when they are
-/// sorted.
+/// sorted already.
 std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
                                        const std::vector<TimeNs>& end, int threads);
 
-/// Dense ids for keys in order of first sight, within one part of a parallel read. The parts' ids
-/// are replaced by the trace's own afterwards, part by part, so that ids do not depend on which
-/// thread was faster.
+/// Dense ids for keys in the order of their first use, within one part of a parallel read. The parts'
+/// ids are replaced by the trace's own afterwards, part by part, so that ids do not depend on the
+/// speed of threads.
 template <class Key>
 class LocalIds {
  public:
@@ -112,7 +112,7 @@ void append_columns(Columns& to, Columns& from) {
   (std::make_index_sequence<std::tuple_size_v<decltype(source)>>{});
 }
 
-/// Moves the rows of an event table: order[new] = old; empty: they are in place.
+/// Moves the rows of an event table: order[new] = old; empty: nothing moves.
 template <class Columns>
 void apply_order(Columns& table, const std::vector<std::uint32_t>& order, int threads) {
   if (order.empty()) return;
@@ -143,9 +143,9 @@ std::vector<std::uint32_t> sort_events(Columns& table, int threads) {
   return order;
 }
 
-/// The same for the device ops, which come from several tables or none: of ops with the same start
-/// and end, those of CUDA's kernels come first, then copies, then sets, so that the order survives
-/// being saved to those tables. Streams and devices must be known.
+/// The same for the device ops, which come from several tables. Of ops with the same start and end,
+/// CUDA's kernels come first, then copies, then memsets, so that saving to those tables keeps the
+/// order. Streams and devices must be known.
 std::vector<std::uint32_t> sort_device_ops(Trace& trace, int threads);
 
 /// globalPid of a globalTid, and the halves of the packing pid << 24 | tid.

@@ -9,7 +9,7 @@
 namespace headway::trace::load_detail {
 namespace {
 
-/// A stream as the file names it: globalPid, device (-1: the call names none), stream.
+/// A stream as the file identifies it: globalPid, device (-1: the call has no stream), stream.
 using StreamKey = std::tuple<std::int64_t, std::int32_t, std::int32_t>;
 
 struct Part {
@@ -99,7 +99,7 @@ void merge(Context& context, DeviceType type, std::vector<Part> parts) {
     std::vector<StreamId> streams;
     for (const auto& [global_pid, device, stream] : part.streams.keys) {
       if (device < 0) {
-        streams.push_back(StreamId::none());  // and its process is none
+        streams.push_back(StreamId::none());  // the call has no stream, so its process is not used
         continue;
       }
       ProcessId process = context.process(global_pid);

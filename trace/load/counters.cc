@@ -10,8 +10,8 @@
 namespace headway::trace::load_detail {
 namespace {
 
-/// Samples that several threads of a program take of one counter arrive thread by thread; readers
-/// search by time.
+/// Sorts a series by time, because readers search by time: when several threads of a program sample
+/// one counter, the samples are stored thread by thread.
 void sort_by_time(CounterSeries& series) {
   if (std::is_sorted(series.time.begin(), series.time.end())) return;
   std::vector<std::uint32_t> order(series.time.size());

@@ -24,7 +24,7 @@ conventions::DeviceCallKind cuda_call_kind(std::string_view name) {
   if (name.starts_with("cuda")) {
     name.remove_prefix(4);
   } else if (name.starts_with("hip")) {
-    // AMD's runtime has CUDA's names under its own prefix; its few others are in the table.
+    // AMD's runtime has CUDA's names with its own prefix; its few other names are in the table.
     name.remove_prefix(3);
   } else if (name.starts_with("cu")) {
     name.remove_prefix(2);
@@ -32,7 +32,7 @@ conventions::DeviceCallKind cuda_call_kind(std::string_view name) {
     return DeviceCallKind::kOther;
   }
 
-  // The first matching prefix decides, so the longer come first.
+  // The first matching prefix decides, so longer prefixes come first.
   struct Rule {
     std::string_view prefix;
     DeviceCallKind kind;
@@ -63,7 +63,7 @@ conventions::DeviceCallKind cuda_call_kind(std::string_view name) {
       {"FreeHost", DeviceCallKind::kFree},
       {"Free", DeviceCallKind::kFree},
       {"MemFree", DeviceCallKind::kFree},
-      // Pieces of virtual memory, as expandable segments of PyTorch's allocator get them.
+      // Virtual memory management, which expandable segments of PyTorch's allocator use.
       {"MemCreate", DeviceCallKind::kAllocate},
       {"MemMap", DeviceCallKind::kAllocate},
       {"MemSetAccess", DeviceCallKind::kAllocate},

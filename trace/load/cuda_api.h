@@ -7,9 +7,9 @@
 
 namespace headway::trace::load_detail {
 
-/// What a call of CUDA's runtime or driver, or of AMD's HIP, does to the queue, by its name with or
-/// without the version suffix ("cudaLaunchKernel_v7000", "cuLaunchKernelEx", "hipLaunchKernel").
-/// Unknown names are kOther.
+/// The kind of a call of CUDA's runtime or driver, or of AMD's HIP, by its name with or without the
+/// version suffix ("cudaLaunchKernel_v7000", "cuLaunchKernelEx", "hipLaunchKernel"). Unknown names
+/// are kOther.
 conventions::DeviceCallKind cuda_call_kind(std::string_view name);
 
 }  // namespace headway::trace::load_detail

@@ -7,8 +7,8 @@
 
 #include "trace/trace.h"
 
-/// What the numbers in the CUPTI tables mean, in both directions. Numbers, not CUPTI's headers:
-/// traces are read on machines without CUDA, and the values are part of its binary interface.
+/// The meaning of the numbers in the CUPTI tables, in both directions. CUPTI's headers are not
+/// used: traces are read on machines without CUDA, and the values are part of its binary interface.
 namespace headway::trace::load_detail {
 
 /// CUpti_ActivityMemcpyKind (ENUM_CUDA_MEMCPY_OPER).
@@ -19,7 +19,7 @@ std::int32_t cupti_copy_kind(DeviceOpKind kind);
 MemoryKind memory_kind(std::optional<std::int64_t> kind);
 std::optional<std::int64_t> cupti_memory_kind(MemoryKind kind);
 
-/// Copies and sets have no name in CUPTI; these are ours, by kind. Empty for other kinds.
+/// Headway's name for a copy or memset, by kind: CUPTI gives them none. Empty for other kinds.
 std::string_view name_of_kind(DeviceOpKind kind);
 
 /// CUpti_ActivityOverheadKind (ENUM_CUPTI_OVERHEAD_TYPE).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// HEADWAY_DEVICE_OP_DETAIL, HEADWAY_CALL_DETAIL and HEADWAY_COLLECTIVE: what rows of the event
-// tables do not hold themselves.
+// HEADWAY_DEVICE_OP_DETAIL, HEADWAY_CALL_DETAIL and HEADWAY_COLLECTIVE: values that the rows of the
+// event tables do not hold.
 #include "trace/load/details.h"
 
 #include <algorithm>
@@ -107,7 +107,7 @@ void load_collectives(Context& context) {
     collective.peer = small_id_of(row.peer.value_or(-1));
     context.trace.collectives.push_back(collective);
   });
-  // A file of several ranks has them rank by rank.
+  // A file of several ranks lists the collectives rank by rank, so they are sorted here.
   const Trace& trace = context.trace;
   auto start = [&](const Collective& c) {
     return c.op.valid() ? trace.device_ops.start[c.op.value] : trace.ranges.start[c.range.value];

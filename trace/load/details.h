@@ -9,7 +9,7 @@ namespace headway::trace::load_detail {
 
 struct Context;
 
-/// The event tables that rows of other tables refer to by rowid. The first four are the values of
+/// The event tables to which rows of other tables refer by rowid. The first four are the values of
 /// opTable.
 enum class RowTable : std::uint8_t {
   kKernel = 1,
@@ -21,13 +21,12 @@ enum class RowTable : std::uint8_t {
   kCount_ = 7,
 };
 
-/// Which event a wanted row of a table has become: most files want none, so that no event pays for
-/// it.
+/// Maps wanted rows of a table to events. Most files want no rows, so that events cost nothing.
 struct RowMap {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  std::vector<std::int64_t> rows;    ///< wanted, ascending
-  std::vector<std::uint32_t> index;  ///< of the event in the Trace, once it is sorted
+  std::vector<std::int64_t> rows;    ///< wanted rowids, ascending
+  std::vector<std::uint32_t> index;  ///< of the event in the Trace; final after sorting
 
   /// The event of a row; kNone when it was not read.
   std::uint32_t find(std::int64_t row) const;
@@ -35,12 +34,12 @@ struct RowMap {
 
 using RowMaps = std::array<RowMap, static_cast<std::size_t>(RowTable::kCount_)>;
 
-/// Notes, while a part of a table is read in rowid order, which of its rows are wanted.
+/// Notes the wanted rows while a part of a table is read in rowid order.
 class RowTracker {
  public:
   /// `event`: index of the row within the part.
   void saw(const RowMap& map, std::int64_t row, std::size_t event);
-  /// Moves what was seen into the map; `offset`: events before this part.
+  /// Moves the noted rows into the map; `offset`: number of events before this part.
   void finish(RowMap& map, std::size_t offset) const;
 
  private:
@@ -49,12 +48,12 @@ class RowTracker {
   bool begun_ = false;
 };
 
-/// After sorting by `order` (order[new] = old; empty: nothing moved).
+/// Updates the map after sorting by `order` (order[new] = old; empty: nothing moved).
 void follow_order(RowMap& map, const std::vector<std::uint32_t>& order);
 
-/// Reads which rows HEADWAY_{COLLECTIVE,DEVICE_OP_DETAIL,CALL_DETAIL} refer to; before the events.
+/// Reads to which rows HEADWAY_{COLLECTIVE,DEVICE_OP_DETAIL,CALL_DETAIL} refer; before the events.
 void want_rows(Context& context);
-/// Applies those tables; after link().
+/// Applies those tables to the events; after link().
 void load_details(Context& context);
 
 }  // namespace headway::trace::load_detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HEADWAY_DEVICE_OP and the CUPTI tables for kernels, copies and sets -> Trace::device_ops.
+// HEADWAY_DEVICE_OP and the CUPTI tables for kernels, copies and memsets -> Trace::device_ops.
 #include <algorithm>
 #include <limits>
 
@@ -15,10 +15,10 @@
 namespace headway::trace::load_detail {
 namespace {
 
-/// A stream as the file names it: globalPid, device, stream.
+/// A stream as the file identifies it: globalPid, device, stream.
 using StreamKey = std::tuple<std::int64_t, std::int32_t, std::int32_t>;
 
-/// While loading: an unfinished op whose end the file tells.
+/// A flag used while loading: an unfinished op whose end is in the file.
 constexpr std::uint8_t kCut = 0x80;
 
 struct Part {
@@ -59,8 +59,8 @@ void add(Part& part, const RowMap& map, std::int64_t row, const NewOp& op) {
   out.end.push_back({op.end});
   out.name.push_back(op.name);
   out.stream.push_back(StreamId{part.streams(op.stream)});
-  // Holds the correlation id until link() has replaced it by the call: CUDA's are 32 bits wide,
-  // ours small.
+  // `call` holds the correlation id until link() replaces it by the call: CUDA's ids have 32 bits,
+  // Headway's own are small.
   out.call.push_back(CallId{static_cast<std::uint32_t>(op.correlation)});
   out.bytes.push_back(bytes_of(op.bytes));
   out.flops.push_back(flops_of(op.flops));
@@ -76,7 +76,7 @@ void add(Part& part, const RowMap& map, std::int64_t row, const NewOp& op) {
   out.flags.push_back(op.flags);
 }
 
-/// By DeviceOpKind; see name_of_kind.
+/// The ids of name_of_kind(), by DeviceOpKind.
 std::array<StringId, 9> names_of_kinds(Strings& strings) {
   std::array<StringId, 9> names{};
   for (std::size_t kind = 1; kind < names.size(); ++kind) {
@@ -91,7 +91,7 @@ StreamKey stream_of(const Context& context, const Row& row) {
   return {context.pid_or_only(row.global_pid), row.device_id, row.stream_id};
 }
 
-/// At most the type's largest value; 0 for extents that no launch can have.
+/// x * y * z, at most the type's largest value; 0 for extents that no launch can have.
 template <class T>
 T product(std::int32_t x, std::int32_t y, std::int32_t z) {
   if (x <= 0 || y <= 0 || z <= 0) return 0;
@@ -174,10 +174,10 @@ std::vector<Part> read_sets(Context& context, const std::array<StringId, 9>& nam
 }
 
 /// CUDA graphs that were traced as a whole (nsys --cuda-graph-trace=graph, its default): one op per
-/// launch. Where nodes were traced as well, they tell more.
+/// launch. If nodes were traced as well, only these are used, because they say more.
 std::vector<Part> read_graphs(Context& context) {
   static const RowMap kNothingWanted;
-  // Looking for nodes reads every kernel, so only where there are graphs at all.
+  // The search for nodes reads every kernel, so it is done only if there are graphs.
   if (!context.db.has_table(tables::GraphTrace::name)) return {};
   std::vector<std::string> columns = context.db.columns_of(tables::Kernel::name);
   if (std::find(columns.begin(), columns.end(), "graphNodeId") != columns.end() &&
@@ -255,7 +255,7 @@ void merge(Context& context, DeviceType type, RowTable table, std::vector<Part> 
   }
 }
 
-/// An op that never finished lasts until its process ended.
+/// Lets an op that never finished last until the end of its process.
 void close_unfinished(Trace& trace) {
   DeviceOps& ops = trace.device_ops;
   for (std::size_t i = 0; i < ops.size(); ++i) {

@@ -8,8 +8,8 @@
 
 #include "trace/trace.h"
 
-/// What a file says, brought into the range that the rest of Headway relies on without looking: an
-/// enum is one of its values, an amount can be summed, an id is absent or not negative.
+/// Brings values of a file into the range on which the rest of Headway relies without checks: an
+/// enum has one of its values, an amount can be summed, an id is absent or not negative.
 namespace headway::trace::load_detail {
 
 /// The last value of a persisted enum; its values have no gaps.
@@ -32,7 +32,7 @@ inline constexpr IoOp kLastOf<IoOp> = IoOp::kMap;
 template <>
 inline constexpr Overhead::Kind kLastOf<Overhead::Kind> = Overhead::Kind::kAllocation;
 
-/// DeviceOpKind and IoOp begin at 1: 0 is none of their values.
+/// The first value of the enum: DeviceOpKind and IoOp begin at 1.
 template <class Enum>
 inline constexpr std::int64_t kFirstOf = 0;
 template <>
@@ -52,7 +52,7 @@ constexpr Enum enum_or(std::int64_t value, Enum fallback) {
   return is_value_of<Enum>(value) ? static_cast<Enum>(value) : fallback;
 }
 
-/// A pebibyte in one event: beyond any, and thousands of them can be added.
+/// A pebibyte per event: more than any event has, and thousands of such values can be added.
 inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 inline constexpr std::int64_t kMostFlops = std::int64_t{1} << 59;
 
@@ -68,10 +68,10 @@ constexpr T count_of(std::int64_t value) {
   constexpr auto kMost = static_cast<std::int64_t>(std::numeric_limits<T>::max());
   return static_cast<T>(std::clamp<std::int64_t>(value, 0, kMost));
 }
-/// No program numbers further, and the number behind it and distances between two are numbers, too.
+/// Larger than any number that a program uses; id + 1 and differences of two ids do not overflow.
 inline constexpr std::int64_t kMostId = std::int64_t{1} << 60;
 
-/// Graph op, batch, step, sequence: kAbsent when there is none, or it is negative or beyond kMostId.
+/// For graph op, batch, step and sequence: kAbsent when missing, negative, or beyond kMostId.
 constexpr std::int64_t id_of(std::optional<std::int64_t> value) {
   const std::int64_t id = value.value_or(conventions::kAbsent);
   return id >= 0 && id <= kMostId ? id : conventions::kAbsent;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a file says of its GPUs: TARGET_INFO_GPU since mid 2021, TARGET_INFO_CUDA_GPU before, the
-// JSON of TARGET_INFO_SYSTEM_ENV where neither was exported; TARGET_INFO_CUDA_DEVICE tells which GPU
-// a process means by its device 0.
+// What a file says about its GPUs: TARGET_INFO_GPU since mid 2021, TARGET_INFO_CUDA_GPU before, the
+// JSON of TARGET_INFO_SYSTEM_ENV where neither was exported. TARGET_INFO_CUDA_DEVICE maps the CUDA
+// devices of each process to GPUs.
 #include "trace/load/context.h"
 #include "trace/load/foreign_values.h"
 #include "trace/tables/cuda_device.h"
@@ -34,7 +34,8 @@ bool load_current(Context& context) {
   return any;
 }
 
-/// A query whose columns are: id, name, multiprocessors, major, minor, memory, bandwidth, clock.
+/// Reads the GPUs from a query with the columns id, name, multiprocessors, major, minor, memory,
+/// bandwidth, clock. False when it has no row.
 bool load_query(Context& context, std::string_view sql) {
   sqlite::Statement statement = context.db.prepare(sql);
   bool any = false;
@@ -56,7 +57,7 @@ bool load_early(Context& context) {
   std::vector<std::string> columns = context.db.columns_of("TARGET_INFO_CUDA_GPU");
   if (columns.empty()) return false;
   std::string list;
-  // The first name that the table has; the names changed during 2020 and 2021.
+  // The first name that the table has is used; the names changed during 2020 and 2021.
   for (std::initializer_list<std::string_view> names :
        {std::initializer_list<std::string_view>{"deviceId", "id", "cudaId"},
         {"name"},
@@ -76,7 +77,8 @@ bool load_early(Context& context) {
   return load_query(context, fmt::format("SELECT {} FROM TARGET_INFO_CUDA_GPU", list));
 }
 
-/// {"Gpus":[{"Id":0,"Name":"…","SmCount":…}]}; 64-bit numbers are written as text.
+/// Reads the GPUs from {"Gpus":[{"Id":0,"Name":"…","SmCount":…}]}; 64-bit numbers are written as
+/// text.
 bool load_system_info(Context& context) {
   std::vector<std::string> columns = context.db.columns_of("TARGET_INFO_SYSTEM_ENV");
   for (std::string_view needed : {"name", "value"}) {

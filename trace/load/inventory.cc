@@ -24,7 +24,8 @@ std::optional<int> int_or_none(const std::optional<std::int64_t>& value) {
   return static_cast<int>(*value);
 }
 
-/// An export of Nsight Systems says what made it in META_DATA_EXPORT or, before 2022, nowhere.
+/// Reads which program made an export of Nsight Systems: from META_DATA_EXPORT; exports from before
+/// 2022 do not say it.
 void load_export_meta(Context& context) {
   Trace& trace = context.trace;
   if (trace.meta.contains(meta::kSchemaVersionKey)) return;
@@ -45,7 +46,8 @@ bool keeps_arguments(const Trace& trace) {
   return trace.meta_value(meta::kArguments) == meta::kArgumentsKept;
 }
 
-/// Other recorders store passwords and tokens, and so did Headway: no report shows them.
+/// Masks secrets in command lines, so that no report shows them: other recorders store passwords
+/// and tokens, and so did older versions of Headway.
 void mask_arguments(Trace& trace) {
   if (keeps_arguments(trace)) return;
   if (auto command = trace.meta.find(meta::kCommand); command != trace.meta.end())

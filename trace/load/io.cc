@@ -19,7 +19,7 @@ struct Part {
 
 void add(const Context& context, Part& part, const tables::Io::Row& row) {
   if (!usable(part.losses, row.start, row.end)) return;
-  // A kind that this version does not know would be counted as something that it is not.
+  // A kind of call that this version does not know is left out: it must not count as another kind.
   if (!is_value_of<IoOp>(row.op)) return count(part.losses, Loss::kUnknownEvent);
   std::int64_t length = row.end - row.start;
   Io& io = part.io;

@@ -39,7 +39,7 @@ void join_calls_and_ops(Assembly& assembly) {
         calls.correlation[i], CallId::from(i));
   }
   for (CallsByCorrelation& index : of_process) {
-    // Nearly sorted already: ids are handed out in the order of the calls.
+    // The ids are nearly sorted already, because they are given in the order of the calls.
     if (!std::is_sorted(index.sorted.begin(), index.sorted.end()))
       std::sort(index.sorted.begin(), index.sorted.end());
     auto last = index.sorted.begin();
@@ -71,7 +71,8 @@ void join_calls_and_ops(Assembly& assembly) {
   }
 }
 
-/// What was left out on purpose is no loss of its own: one line says so.
+/// Events that were left out on purpose are not counted as separate losses: one loss notes the
+/// stretch.
 void note_stretch(Assembly& assembly) {
   if (!assembly.stretch) return;
   for (Loss loss : {Loss::kOrphanDeviceOp, Loss::kDanglingRow})
@@ -104,7 +105,7 @@ void finish_losses(Assembly& assembly) {
                      return std::pair(rank(a), std::string_view(a.name)) <
                             std::pair(rank(b), std::string_view(b.name));
                    });
-  // One row per counter: the file counts per process, a reader wants the sum.
+  // One row per counter: the file counts per process, but a reader wants the sum.
   std::vector<LossCount> merged;
   for (LossCount& loss : trace.losses) {
     if (!merged.empty() && merged.back().name == loss.name) {
@@ -120,7 +121,7 @@ void finish_losses(Assembly& assembly) {
 
 void link(Assembly& assembly) {
   Trace& trace = assembly.trace;
-  // Neither reads what the other writes.
+  // The two tasks are independent: neither reads what the other writes.
   run_parallel(
       2, [&](std::size_t i) { i == 0 ? join_calls_and_ops(assembly) : build_indexes(trace); },
       assembly.threads);

@@ -23,8 +23,8 @@ std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Ticks from the boot until the process started; empty when there is no such process, or it is dead
-/// and nobody has asked how it ended.
+/// Ticks from the boot to the start of the process; empty when there is no such process, or when it
+/// is a zombie.
 std::string start_of(std::int64_t pid) {
   const std::string stat = content(fmt::format("/proc/{}/stat", pid));
   const std::size_t name_end = stat.rfind(')');
@@ -85,7 +85,8 @@ RecordingProgress recording_progress(const std::filesystem::path& path) {
     std::string_view table;
     std::string_view time;
   };
-  // Rows are written about in the order in which events end; the last ones hold the newest.
+  // Rows are written about in the order in which events end, so the newest event is among the last
+  // rows.
   for (const Newest& newest :
        {Newest{"HEADWAY_COUNTER", "timestamp"}, Newest{"NVTX_EVENTS", "coalesce(\"end\",start)"},
         Newest{"HEADWAY_DEVICE_OP", "coalesce(\"end\",start)"},

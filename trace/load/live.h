@@ -10,14 +10,14 @@
 
 namespace headway::trace {
 
-/// This process, so that another one can tell whether it still runs: its id, when it started, and
-/// which boot of which machine that was. Empty when the system does not say.
+/// Identifies this process, so that another process can find out whether it still runs: its id, its
+/// start time, and the boot of the machine. Empty when the system does not say.
 std::string this_process();
 
-/// Whether the process that once called itself this still runs, here.
+/// Whether the process with this this_process() text still runs on this machine.
 bool still_runs(std::string_view process);
 
-/// Changes when the recorder of a trace file has written to it.
+/// The state of a trace file and its log; it differs when the recorder has written since.
 struct FileState {
   std::int64_t bytes = -1;
   std::int64_t modified_ns = 0;
@@ -31,17 +31,17 @@ struct FileState {
 
 /// What became of the recorder of a trace file.
 enum class Recorder : std::uint8_t {
-  kFinished,   ///< it ended the file in order, or another program wrote it
-  kRuns,       ///< here
-  kGone,       ///< the recording was cut
-  kElsewhere,  ///< on another machine: only the file says whether it goes on
+  kFinished,   ///< it completed the file, or another program wrote the file
+  kRuns,       ///< it runs on this machine
+  kGone,       ///< it ended without completing the file
+  kElsewhere,  ///< on another machine: only changes of the file show whether it runs
 };
 
 struct RecordingProgress {
   Recorder recorder = Recorder::kFinished;
-  TimeNs newest;  ///< about the end of the newest event or sample
+  TimeNs newest;  ///< approximate end of the newest event or sample
 };
-/// In a few look-ups. Throws as `load` for a file that is no SQLite file.
+/// Takes only a few look-ups. Throws as `load` does for a file that is not an SQLite file.
 RecordingProgress recording_progress(const std::filesystem::path& path);
 
 }  // namespace headway::trace

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kRelease = 1;
 
-/// Memory that lies on the device: device, array, managed, and what modules bring.
+/// Whether a memory kind lies on the device: device, array, managed, and static memory of modules.
 bool is_on_device(std::int64_t kind) {
   return kind >= 2 && kind <= 6;
 }
@@ -28,7 +28,7 @@ struct Change {
 }  // namespace
 
 void load_memory(Context& context) {
-  // A saved file has the counter itself.
+  // A saved file has the counter already.
   if (context.trace.meta.contains(meta::kSourceFile)) return;
   using Row = tables::CudaMemoryUsage::Row;
   std::vector<Change> changes;
@@ -63,7 +63,7 @@ void load_memory(Context& context) {
           context.trace.devices[context.cuda_device(process, change.device).value].ordinal);
       context.trace.counters.push_back(std::move(series));
     }
-    // What was allocated before the recording began is released without having been seen.
+    // Memory allocated before the recording began is released without a recorded allocation.
     held = std::max<std::int64_t>(0, held + change.bytes);
     if (context.stretch && !context.stretch->contains({change.time})) continue;
     CounterSeries& series = context.trace.counters.back();

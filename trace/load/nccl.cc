@@ -52,7 +52,8 @@ class NcclReader {
     return trace_.threads[trace_.ranges.thread[range.value].value].process;
   }
 
-  /// Payloads by range, and from those of the initialisation what each process' communicators are.
+  /// Reads the payloads by range, and from those of the initialisation the communicators of each
+  /// process.
   void read_payloads() {
     const RowMap& rows = context_.row_map(RowTable::kRange);
     for (const auto& [row, payload] : context_.nccl_payloads) {
@@ -64,7 +65,7 @@ class NcclReader {
       communicators_[{process, payload.communicator}] = {payload.ranks, payload.rank};
     }
     for (const auto& [key, communicator] : communicators_) {
-      // The largest communicator of a process is the run's.
+      // The largest communicator of a process is taken as that of the whole run.
       Communicator& world = worlds_[key.first];
       if (communicator.ranks > world.ranks) world = communicator;
     }
@@ -86,14 +87,14 @@ class NcclReader {
         if (name == "ncclGroupEnd") {
           group = std::max(0, group - 1);
           std::vector<DeviceOpId> kernels = kernels_within(range);
-          // The outermost end launches; an inner one leaves its operations pending.
+          // The end of the outermost group launches; operations of an inner group stay pending.
           if (!kernels.empty() || group == 0) settle(kernels);
           continue;
         }
         std::string_view kind = nccl_kind(name);
         if (kind.empty()) continue;
         pending_.push_back(describe(range, kind));
-        // Outside a group the call launches by itself.
+        // Outside a group the call itself launches.
         std::vector<DeviceOpId> kernels = kernels_within(range);
         if (!kernels.empty()) settle(kernels);
       }
@@ -132,13 +133,14 @@ class NcclReader {
     return name.value < kernels_.size() && !kernels_[name.value].kind.empty();
   }
 
-  /// True for what may have carried out a call of NCCL's range: its kernels, and communication of
-  /// devices that have no NCCL but say the same.
+  /// True for ops that may have done the work of an NCCL call: NCCL's kernels, and communication ops
+  /// of devices without NCCL.
   bool may_carry(DeviceOpId op) const {
     return is_kernel(op) || trace_.device_ops.kind[op.value] == DeviceOpKind::kCommunication;
   }
 
-  /// Carriers launched by the range's thread inside it, each once.
+  /// The ops for which may_carry() is true that the range's thread launched inside the range, each
+  /// once.
   std::vector<DeviceOpId> kernels_within(RangeId range) {
     std::vector<DeviceOpId> found;
     Interval inside = trace_.ranges.interval(range);
@@ -154,8 +156,8 @@ class NcclReader {
     return found;
   }
 
-  /// Ends the pending operations: each gets the first kernel of its kind, else the first; with no
-  /// kernels, only the host is known.
+  /// Completes the pending operations: each gets the first kernel of its kind, else the first
+  /// kernel. Without kernels only the host's side is known.
   void settle(const std::vector<DeviceOpId>& kernels) {
     for (Collective& collective : pending_) {
       if (!kernels.empty()) {
@@ -174,7 +176,7 @@ class NcclReader {
     pending_.clear();
   }
 
-  /// Kernels of ranges that were not recorded: their name tells the kind.
+  /// Adds the kernels whose ranges were not recorded: their names give the kind.
   void read_remaining_kernels() {
     for (std::uint32_t i = 0; i < trace_.device_ops.size(); ++i) {
       if (carried_[i] || !is_kernel(DeviceOpId{i})) continue;
@@ -189,9 +191,9 @@ class NcclReader {
     }
   }
 
-  /// What NCCL told its profiler plugin: sequence number, type of the elements, size. The n-th
-  /// operation of a function on a communicator is its n-th range; inside a group NCCL orders them by
-  /// size, so among the next few the one of the same size is taken.
+  /// Adds what NCCL told its profiler plugin: sequence number, type of the elements, size. The n-th
+  /// operation of a function on a communicator belongs to its n-th range. Inside a group NCCL orders
+  /// operations by size, so among the next few the one of the same size is taken.
   void complete_from_profiler() {
     struct Op {
       std::int64_t sequence;
@@ -257,14 +259,14 @@ class NcclReader {
   DomainId domain_;
   std::vector<NcclKernel> kernels_;  ///< by name
   std::vector<bool> carried_;        ///< device ops that have a collective
-  std::vector<Collective> pending_;  ///< of the thread being read: called, not yet launched
+  std::vector<Collective> pending_;  ///< on the current thread: called, not yet launched
   std::unordered_map<std::uint32_t, NcclPayload> payloads_;  ///< by range
   std::map<std::pair<ProcessId, std::int64_t>, Communicator> communicators_;
   std::map<ProcessId, Communicator> worlds_;
 };
 
-/// The first of several environment variables that the recorded command was given; nsys keeps them
-/// in META_DATA_CAPTURE as NAME="value".
+/// The first of several environment variables that the recorded command had; nsys stores them in
+/// META_DATA_CAPTURE as NAME="value".
 std::optional<std::int32_t> captured_number(const Context& context,
                                             std::initializer_list<std::string_view> names) {
   if (context.db.columns_of("META_DATA_CAPTURE").size() < 2) return std::nullopt;
@@ -283,8 +285,8 @@ std::optional<std::int32_t> captured_number(const Context& context,
   return std::nullopt;
 }
 
-/// Ranks of an export that has no NCCL initialisation in it: the environment of the command, when it
-/// was one rank's; else, where each process has a GPU of its own, the order of the GPUs.
+/// Finds the ranks in an export without an NCCL initialisation: from the environment of the command,
+/// if that was one rank's; else, if each process has its own GPU, from the order of the GPUs.
 void infer_ranks(Context& context) {
   Trace& trace = context.trace;
   std::map<ProcessId, std::int32_t> gpu;
@@ -318,7 +320,7 @@ void infer_ranks(Context& context) {
 }  // namespace
 
 void load_nccl(Context& context) {
-  // A saved file has the answers, and lacks the table when there are none.
+  // A saved file has the collectives already, and lacks the table when there are none.
   if (context.db.has_table(tables::Collective::name) ||
       context.trace.meta.contains(meta::kSourceFile))
     return;

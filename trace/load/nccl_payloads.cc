@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kCommunicatorField = "NCCL communicator ID";
 
-/// Puts a value where the field's name says.
+/// Stores a value in the member that the field's name selects.
 void set_field(NcclPayload& payload, std::string_view field, std::int64_t value) {
   if (field == kCommunicatorField) {
     payload.communicator = value;

@@ -17,14 +17,14 @@ constexpr std::int32_t kEventMark = 34;
 constexpr std::int32_t kEventPushPop = 59;
 constexpr std::int32_t kEventStartEnd = 60;
 constexpr std::int32_t kEventDomain = 75;
-/// A recording that is read from the middle names its domains near its begin.
+/// Also when a recording is read from the middle, these first rows are read: they name the domains.
 constexpr std::int64_t kRowsWithDomains = 2'000;
 
 using DomainKey = std::pair<std::int64_t, std::int64_t>;  ///< globalPid, domainId
 
 struct Part {
-  Ranges ranges;  ///< `info` holds nothing yet; names without textId are resolved from `texts` in
-                  ///< merge()
+  Ranges ranges;  ///< `info` is not filled yet; names without textId are resolved from `texts` in
+  ///< merge()
   std::vector<std::int64_t> rows;  ///< rowid of each range
   LocalIds<std::int64_t> threads;  ///< globalTid
   LocalIds<DomainKey> domains;
@@ -79,7 +79,7 @@ void collect(const Context& context, Part& part, std::int64_t row_id, const Row&
   part.rows.push_back(row_id);
 }
 
-/// Domain ids are those of a process; domains of one name are one.
+/// Maps a domain id of a process to a domain of the trace; domains with the same name are the same.
 void add_domain(Context& context, const DomainKey& key, const std::string& name) {
   std::vector<std::string>& domains = context.trace.domains;
   auto known = std::find(domains.begin(), domains.end(), name);
@@ -93,8 +93,8 @@ void add_domain(Context& context, const DomainKey& key, const std::string& name)
   context.domain_ids.try_emplace({0, key.second}, id);
 }
 
-/// An export that was cut to a window lacks the rows that name domains; NCCL's is known by the
-/// fields of its payloads.
+/// An export that was cut to a window lacks the rows that name domains; NCCL's domain is recognised by
+/// the fields of its payloads.
 void name_nccl_domains(Context& context) {
   using Entry = tables::NvtxPayloadSchemaEntries::Row;
   sqlite::Select<tables::NvtxPayloadSchemaEntries, &Entry::domain_id, &Entry::entry_name>::run(
@@ -118,7 +118,7 @@ void merge(Context& context, std::vector<Part> parts, std::vector<std::int64_t>&
     std::vector<DomainId> domains;
     for (const DomainKey& key : part.domains.keys) {
       auto found = context.domain_ids.find(key);
-      // A domain that some process named is that of all that use its id.
+      // A domain that any process named is used for all processes with the same id.
       if (found == context.domain_ids.end()) found = context.domain_ids.find({0, key.second});
       domains.push_back(found == context.domain_ids.end() || key.second == 0 ? DomainId{0}
                                                                              : found->second);
@@ -133,7 +133,7 @@ void merge(Context& context, std::vector<Part> parts, std::vector<std::int64_t>&
   }
 }
 
-/// A range that never ended lasts until its process ended.
+/// Lets a range that never ended last until the end of its process.
 void close_unfinished(Trace& trace) {
   Ranges& ranges = trace.ranges;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -144,8 +144,8 @@ void close_unfinished(Trace& trace) {
   }
 }
 
-/// A wait that was learned of later: told by a range `sequence` µs after it began, which took `op` µs. Any other range of its kind
-/// has no sequence.
+/// Moves a wait that was reported later to its real time: it began `sequence` µs before the range that reports it, and took
+/// `op` µs. Other ranges of this kind have no sequence.
 void place_wait(Trace& trace, std::size_t range, RangeInfo& info) {
   constexpr std::int64_t kMost = 3'600'000'000;  // µs
   const std::int64_t begun = std::clamp<std::int64_t>(info.sequence, 0, kMost);
@@ -158,7 +158,8 @@ void place_wait(Trace& trace, std::size_t range, RangeInfo& info) {
   info.sequence = conventions::kAbsent;
 }
 
-/// A range has its name from its begin, and says at its end what it was: a step without a backward pass was an evaluation.
+/// Renames "step" ranges that turned out to be evaluations: a range gets its name at its begin, and says at its end what it
+/// was.
 void rename_evaluations(Trace& trace) {
   StringId evaluation = StringId::none();
   for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
@@ -171,7 +172,7 @@ void rename_evaluations(Trace& trace) {
   }
 }
 
-/// `rows`: rowid of each range, ascending, as HEADWAY_RANGE is; so one pass over both joins them.
+/// `rows`: rowid of each range, ascending like HEADWAY_RANGE, so one pass over both joins them.
 void load_info(Context& context, const std::vector<std::int64_t>& rows, std::int64_t first) {
   Trace& trace = context.trace;
   trace.ranges.info.assign(trace.ranges.size(), RangeInfoId::none());

@@ -7,11 +7,11 @@ namespace headway::trace::load_detail {
 namespace {
 
 constexpr std::int64_t kMaxDenseIds = std::int64_t{1} << 26;
-/// By how much rows of a recording may be out of order: rings are emptied every few milliseconds,
-/// CUPTI hands its buffers over when they are full.
+/// By how much time rows of a recording may be out of order: rings are emptied every few
+/// milliseconds, and CUPTI hands its buffers over when they are full.
 constexpr std::int64_t kLateNs = 250'000'000;
 constexpr std::int64_t kLateOfCuptiNs = 3'000'000'000;
-/// Rows that one look of the bisection takes in.
+/// Number of rows that one probe of the bisection reads.
 constexpr int kRowsALook = 64;
 
 }  // namespace
@@ -35,7 +35,7 @@ void load_strings(Context& context) {
 
 std::string Context::in_stretch() const {
   if (!stretch) return {};
-  // No end: it lasts until the recording ends.
+  // A range without an end lasts until the recording ends.
   return fmt::format("start < {} AND (\"end\" IS NULL OR \"end\" > {} OR start >= {})",
                      stretch->end.ns, stretch->begin.ns, stretch->begin.ns);
 }

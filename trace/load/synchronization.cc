@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CUPTI tells stream and event of a synchronising call, and the event of a record, in rows of their
-// own, joined by correlation id: CUPTI_ACTIVITY_KIND_{SYNCHRONIZATION,CUDA_EVENT}.
+// CUPTI reports the stream and event of a synchronising call, and the event of an event record, in
+// separate rows, joined by correlation id: CUPTI_ACTIVITY_KIND_{SYNCHRONIZATION,CUDA_EVENT}.
 #include <algorithm>
 
 #include "trace/load/context.h"
@@ -10,7 +10,7 @@
 namespace headway::trace::load_detail {
 namespace {
 
-/// The calls that such a row may belong to, by process and correlation id.
+/// The calls to which such a row may belong, by process and correlation id.
 class EventCalls {
  public:
   explicit EventCalls(const Trace& trace) {
@@ -25,7 +25,7 @@ class EventCalls {
     std::sort(sorted_.begin(), sorted_.end());
   }
 
-  /// The last call with this id, like link(); none when there is none.
+  /// The last call with this id, as link() takes it; none when there is no such call.
   CallId find(ProcessId process, std::uint64_t correlation) const {
     auto after = std::upper_bound(sorted_.begin(), sorted_.end(),
                                   Key{process.value, correlation, UINT32_MAX});
@@ -39,8 +39,8 @@ class EventCalls {
   std::vector<Key> sorted_;
 };
 
-/// Streams by process and ordinal: these rows' deviceId is 0 whatever the device (seen in exports of
-/// 2026.2), so that of the stream's other work decides.
+/// Streams by process and ordinal. The deviceId of these rows is always 0 (seen in exports of
+/// 2026.2), so the device of the stream's other work decides.
 class KnownStreams {
  public:
   explicit KnownStreams(const Trace& trace) {
@@ -62,7 +62,7 @@ class KnownStreams {
   }
 
  private:
-  /// none: several.
+  /// The id becomes none when there are several.
   template <class Map, class Id>
   static void add(Map& map, const typename Map::key_type& key, Id id) {
     auto [slot, is_new] = map.try_emplace(key, id);
@@ -82,7 +82,7 @@ void complete(Context& context, const EventCalls& calls_by_id, KnownStreams& str
       calls_by_id.find(process, static_cast<std::uint64_t>(row.correlation_id.value_or(0)));
   if (!call.valid()) return;
   calls.sync_id[call.value] = static_cast<std::uint64_t>(row.event_sync_id.value_or(0));
-  // CUPTI writes -1 (as unsigned) for "no stream", a context synchronisation.
+  // CUPTI writes -1 (as unsigned) for "no stream", as in a context synchronisation.
   if (row.stream_id >= 0) {
     calls.stream[call.value] = streams.find(context, process, row.device_id, row.stream_id);
   }

@@ -21,7 +21,7 @@ std::optional<std::int64_t> nonzero(std::int64_t value) {
   return value;
 }
 
-/// CUpti_ActivitySynchronizationType; 0: the call is none.
+/// CUpti_ActivitySynchronizationType; 0: the call does not synchronise.
 std::int32_t sync_type(DeviceCallKind kind) {
   switch (kind) {
     case DeviceCallKind::kEventSynchronize:
@@ -101,7 +101,7 @@ class CallSaver {
     row.correlation_id = nonzero(context_.correlation[i]);
     row.name_id = context_.string(calls_.name[i]);
     std::string_view name = context_.trace.strings[calls_.name[i]];
-    row.event_class = name.starts_with("cu") && !name.starts_with("cuda");  // the driver's
+    row.event_class = name.starts_with("cu") && !name.starts_with("cuda");  // 1: the driver API
     std::int64_t row_id = context_.writer.add<tables::Runtime>(row);
 
     bool synchronises = sync_type(calls_.kind[i]) != 0;
@@ -111,7 +111,7 @@ class CallSaver {
     if (needs_detail(i)) save_detail(i, row_id);
   }
 
-  /// False when a reader derives the same from the CUPTI tables alone.
+  /// False when a reader derives the same values from the CUPTI tables alone.
   bool needs_detail(std::size_t i) {
     DeviceOpId op = calls_.op[i];
     StreamId derived = op.valid() ? context_.trace.device_ops.stream[op.value] : StreamId::none();
@@ -148,7 +148,7 @@ class CallSaver {
 
   void save_event(std::size_t i) {
     tables::CudaEvent::Row row;
-    row.stream_id = -1;  // as in synchronisations: none
+    row.stream_id = -1;  // no stream, as in synchronisation rows
     StreamId stream = calls_.stream[i];
     if (stream.valid()) {
       const Stream& target = context_.trace.streams[stream.value];

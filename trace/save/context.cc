@@ -40,8 +40,8 @@ std::vector<std::int64_t> thread_keys(const Trace& trace,
   return keys;
 }
 
-/// Links between calls and ops travel as correlation ids, which must be unique in a process and fit
-/// into 32 bits: then those of the trace are kept, else all calls get new ones.
+/// Links between calls and ops are stored as correlation ids, which must be unique in a process and
+/// fit into 32 bits. If the trace's ids do, they are kept; else all calls get new ones.
 std::vector<std::int64_t> number_correlations(const Trace& trace) {
   const Calls& calls = trace.calls;
   std::vector<std::int64_t> numbers;
@@ -71,7 +71,7 @@ std::vector<std::int64_t> number_correlations(const Trace& trace) {
       usable = false;
   }
   if (!std::is_sorted(uses.begin(), uses.end())) std::sort(uses.begin(), uses.end());
-  // The reader takes the last of several calls with one id, so only the last may have ops.
+  // A reader takes the last of several calls with one id, so only the last may have ops.
   for (std::size_t i = 1; i < uses.size() && usable; ++i) {
     if (uses[i].process == uses[i - 1].process && uses[i].correlation == uses[i - 1].correlation)
       usable = !enqueues[uses[i - 1].call];

@@ -8,12 +8,12 @@
 #include "trace/save/writer.h"
 #include "trace/trace.h"
 
-/// What the files of trace/save/ share. Each of them writes one part of the Trace.
+/// State that the files of trace/save/ share. Each file writes one part of the Trace.
 namespace headway::trace::save_detail {
 
 /// Values of opTable in HEADWAY_COLLECTIVE and HEADWAY_DEVICE_OP_DETAIL.
 enum class OpTable : std::uint8_t { kNone = 0, kKernel = 1, kMemcpy = 2, kMemset = 3, kOwn = 4 };
-/// The table that an op is written to.
+/// The table to which an op is written.
 OpTable table_of(const Trace& trace, std::size_t op);
 
 struct Context {
@@ -21,11 +21,11 @@ struct Context {
 
   const Trace& trace;
   TraceWriter& writer;
-  /// globalPid and globalTid in the file: the trace's own where they are unique and packed as pid
-  /// << 24 | tid, others made up. Names by pid and tid are kept beside them.
+  /// globalPid and globalTid in the file: the trace's own if they are unique and packed as pid <<
+  /// 24 | tid, else made-up ones. The real pid and tid are stored beside them.
   std::vector<std::int64_t> process_key;
   std::vector<std::int64_t> thread_key;
-  std::vector<std::int64_t> correlation;  ///< of each call, see number_correlations()
+  std::vector<std::int64_t> correlation;  ///< by call, see number_correlations()
   std::int64_t first_range_row = 0;       ///< rowid of range 0 in NVTX_EVENTS
   std::vector<std::int64_t> op_row;       ///< rowid of each op in its table; empty when not needed
 

@@ -124,7 +124,7 @@ class OpSaver {
 
   bool unfinished(std::size_t i) const { return (ops_.flags[i] & DeviceOps::kUnfinished) != 0; }
 
-  /// False when a reader derives the same from the CUPTI tables alone.
+  /// False when a reader derives the same values from the CUPTI tables alone.
   bool needs_detail(OpTable table, std::size_t i) const {
     bool kernel = table == OpTable::kKernel;
     bool copy = table == OpTable::kMemcpy;

@@ -36,12 +36,12 @@ void save_meta(Context& context, const SaveOptions& options) {
   const Trace& trace = context.trace;
   TraceWriter& writer = context.writer;
   for (const auto& [key, value] : trace.meta) {
-    // Whoever recorded it does not write this file.
+    // These keys describe the file itself, not the recording: the file that is written has its own.
     const bool of_file = key == meta::kSchemaVersionKey || key == meta::kState ||
                          key == meta::kRecorder || key == meta::kLive;
     if (!of_file) writer.set_meta(key, value);
   }
-  // The recording that everything goes back to, over any number of imports.
+  // The original recording, over any number of imports.
   if (!trace.meta.contains(meta::kSourceFile)) writer.set_meta(meta::kSourceFile, trace.path);
   if (!options.imported_by.empty()) writer.set_meta(meta::kImportedBy, options.imported_by);
   if (!trace.meta.contains(meta::kDurationNs))
@@ -168,8 +168,8 @@ void save_graph(Context& context) {
     context.writer.add<tables::Setting>({0, name, value});
 }
 
-/// The counters that a reader of the saved file will find again by itself, so that they are not
-/// counted twice.
+/// The part of a loss count that a reader of the saved file finds again by itself, so that it is
+/// not counted twice.
 std::int64_t found_again(const Trace& trace, std::string_view counter) {
   std::int64_t count = 0;
   const DeviceOps& ops = trace.device_ops;

@@ -14,7 +14,7 @@ std::string_view short_kernel_name(std::string_view name) {
     if (c == '<' || c == '(') {
       bool opens_base = depth == 0 && i > begin;
       if (opens_base) {
-        // "a<b>::c(…)": what follows the matching bracket decides whether this was the base.
+        // "a<b>::c(…)": the text after the matching bracket decides whether this was the base name.
         int inner = 0;
         std::size_t close = i;
         for (; close < name.size(); ++close) {

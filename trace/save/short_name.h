@@ -6,7 +6,7 @@
 namespace headway::trace::save_detail {
 
 /// The base name of a kernel, as Nsight Systems' shortName: without return type, namespaces,
-/// template arguments and parameters. A name that is no C++ function comes back whole.
+/// template arguments and parameters. A name that is not a C++ function is returned unchanged.
 std::string_view short_kernel_name(std::string_view name);
 
 }  // namespace headway::trace::save_detail

@@ -18,7 +18,8 @@
 namespace headway::trace {
 namespace {
 
-/// A file system that cannot do it (EINVAL) still has the data; a failing disk is an error.
+/// Syncs a file. A file system that does not support fsync (EINVAL) still has the data; a failing
+/// disk is an error.
 void sync(const std::filesystem::path& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
@@ -44,14 +45,15 @@ std::string_view kind_of(std::filesystem::file_type type) {
   }
 }
 
-/// The file itself first.
+/// Suffixes of the file itself, which comes first, and its companions.
 constexpr std::array<const char*, 4> kWithCompanions = {"", "-wal", "-shm", "-journal"};
 constexpr std::string_view kNew = "new";
 constexpr std::string_view kTemporary = "tmp";
 constexpr std::string_view kOld = "old";
 
-/// What is set aside is somebody's trace: it stays. A new file has its name within milliseconds; a
-/// temporary one is written to all the time.
+/// Removes old "new" and "tmp" files of `target`. A "new" file normally gets its name within
+/// milliseconds, and a "tmp" file is written all the time. Files set aside ("old") are a user's
+/// traces and stay.
 void remove_leftovers(const std::filesystem::path& target) {
   const std::string name = target.filename().string();
   std::error_code error;
@@ -84,7 +86,7 @@ std::filesystem::path name_beside(const std::filesystem::path& target, std::stri
 bool rename_to_free(const std::string& from, const std::string& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
-  // A file system that cannot promise it is asked beforehand.
+  // The file system does not support RENAME_NOREPLACE: check before renaming.
   if (::access(to.c_str(), F_OK) != 0) return ::rename(from.c_str(), to.c_str()) == 0;
   errno = EEXIST;
   return false;
@@ -132,7 +134,7 @@ SetAside::SetAside(std::filesystem::path target) : target_(std::move(target)) {
 
 SetAside::~SetAside() {
   if (aside_.empty()) return;
-  // Its log first: a file without it would lack what was written last.
+  // The log first: a file without its log would lack the rows written last.
   for (std::size_t i = kWithCompanions.size(); i-- > 0;)
     rename_to_free(aside_.string() + kWithCompanions[i], target_.string() + kWithCompanions[i]);
 }
@@ -154,7 +156,7 @@ TemporaryFile::~TemporaryFile() {
 
 void TemporaryFile::commit() {
   sync(path_);
-  check_replaceable(target_, overwrite_);  // somebody may have made it since
+  check_replaceable(target_, overwrite_);  // another program may have made it since
   std::error_code error;
   std::filesystem::rename(path_, target_, error);
   if (error) fail_internal("{}: cannot write: {}.", target_.string(), error.message());

@@ -7,43 +7,43 @@
 
 namespace headway::trace {
 
-/// A file of this name may be made: nothing is there, or a regular file that may be overwritten.
-/// Throws Error(kUsage) otherwise. A device, a pipe, a socket or a symbolic link is never replaced:
-/// whoever named it did not mean that it should be gone.
+/// Checks that a file with this name may be made: there is none, or a regular file that may be
+/// overwritten. Throws Error(kUsage) otherwise. A device, a pipe, a socket or a symbolic link is
+/// never replaced, because a user who names one does not want it removed.
 void check_replaceable(const std::filesystem::path& path, bool overwrite);
 
-/// The file that stands where a new one is to be begun, with the companions that SQLite gives it: set
-/// aside under another name of the same folder, and back in its place unless `discard` says that the
-/// new one has begun.
+/// Sets an existing file, with its SQLite companions (log etc.), aside under another name in the same
+/// folder, so that a new file can take its place. The destructor restores it unless `discard` was
+/// called.
 class SetAside {
  public:
-  /// Throws as check_replaceable does; nothing to set aside is no error.
+  /// Throws as check_replaceable does; a missing file is no error.
   explicit SetAside(std::filesystem::path target);
   ~SetAside();
   SetAside(const SetAside&) = delete;
   SetAside& operator=(const SetAside&) = delete;
 
-  /// The new file has begun: what was set aside is removed.
+  /// To be called when the new file exists: removes the file that was set aside.
   void discard();
 
  private:
   std::filesystem::path target_;
-  std::filesystem::path aside_;  ///< empty: nothing is aside
+  std::filesystem::path aside_;  ///< empty: nothing is set aside
 };
 
-/// A name beside `target` for a file on its way to it. Others of that kind that were left behind by
-/// killed programs, because nobody has written to them for long, are removed.
+/// A name beside `target` for a file that will replace it. Removes such files that killed programs
+/// left: those that have not been written for long.
 std::filesystem::path name_beside(const std::filesystem::path& target, std::string_view kind);
 
-/// Renames, but never over a file: false, with errno, when there is one.
+/// Renames a file, but never replaces one: false, with errno, when `to` exists.
 bool rename_to_free(const std::string& from, const std::string& to);
 
-/// Removes a file and the companions that SQLite gives it while it is written.
+/// Removes a file and the companions that SQLite makes while it is written.
 void remove_with_companions(const std::filesystem::path& path);
 void remove_companions(const std::filesystem::path& path);
 
-/// A name beside `target` to write to; the file takes the target's place when it is complete, so
-/// that the target never holds half of it. Removed when an error leaves the scope before.
+/// A name beside `target` to write to. The file replaces the target when it is complete, so that the
+/// target never holds half a file. Without commit(), the destructor removes it.
 class TemporaryFile {
  public:
   /// Throws as check_replaceable does.
@@ -53,7 +53,7 @@ class TemporaryFile {
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  /// Brings the file to the disk and renames it to the target. Throws Error(kInternal).
+  /// Syncs the file to disk and renames it to the target. Throws Error(kInternal).
   void commit();
 
  private:

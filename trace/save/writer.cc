@@ -19,8 +19,8 @@ namespace {
 
 sqlite::Database create_file(const std::filesystem::path& path, bool overwrite) {
   check_replaceable(path, overwrite);
-  // Under another name until it is a trace: a recorder that is killed here leaves nothing that would
-  // be in the way of the next one.
+  // The file has another name until it is a trace, so a recorder that is killed here does not block
+  // the name for the next one.
   const std::filesystem::path begun = name_beside(path, "new");
   try {
     {
@@ -33,12 +33,12 @@ sqlite::Database create_file(const std::filesystem::path& path, bool overwrite) 
     if (overwrite) remove_with_companions(path);
     if (!rename_to_free(begun.string(), path.string())) {
       const int code = errno;
-      check_replaceable(path, false);  // somebody has made it since
+      check_replaceable(path, false);  // another program has made it since
       fail_internal("{}: cannot create: {}. Choose another place with -o.", path.string(),
                     system_error_text(code));
     }
-    // The name is ours from here on. A log that a killed recorder left under it is not: SQLite would
-    // take it for that of the new file.
+    // The name belongs to this file from here on. Remove a log that a killed recorder left under the
+    // name: SQLite would take it for the log of the new file.
     remove_companions(path);
     return sqlite::Database::open(path);
   } catch (...) {
@@ -47,9 +47,9 @@ sqlite::Database create_file(const std::filesystem::path& path, bool overwrite) 
   }
 }
 
-/// Makes one plain file of file and log. Needs the file for itself for a moment, and somebody who
-/// follows the recording may be reading it just then. If they never let go, the data stays in the
-/// log, where every reader finds it.
+/// Merges the log into the file. This needs exclusive access for a moment, and a program that
+/// follows the recording may be reading the file just then. If access is never free, the data stays
+/// in the log, where every reader finds it.
 void fold_log(sqlite::Database& database) {
   using namespace std::chrono;
   constexpr seconds kPatience{20};
@@ -79,10 +79,10 @@ TraceWriter::TraceWriter(const std::filesystem::path& path, bool overwrite)
 
 TraceWriter::~TraceWriter() {
   if (finished_) return;
-  // Reached on errors only: keep what there is; the file stays marked "recording".
+  // Reached on errors only: keep the rows so far; the file stays marked "recording".
   try {
     commit();
-  } catch (const std::exception&) {  // the error that brought us here has been or will be reported
+  } catch (const std::exception&) {  // the first error has been or will be reported
   }
 }
 
@@ -96,8 +96,8 @@ StringId TraceWriter::intern(std::string_view text) {
   }
   std::string valid = to_valid_utf8(text);
   if (valid != text) {
-    // Known under its valid form only: such names are rare, and views into `strings_` must be what
-    // was asked.
+    // Stored under its valid form only: invalid names are rare, and the keys of the map must be
+    // views into `strings_`.
     auto same = known_strings_.find(valid);
     if (same != known_strings_.end()) return same->second;
   }
@@ -165,9 +165,9 @@ std::int64_t TraceWriter::stored_bytes() const {
 }
 
 void TraceWriter::drop_uncommitted() {
-  // SQLite has rolled back by itself after some errors, not after others.
+  // After some errors SQLite has rolled back by itself, after others not.
   if (database_.in_transaction()) database_.execute("ROLLBACK");
-  // Tables that only the lost transaction knew are made again when they get a row.
+  // Tables that were made in the lost transaction are made again when they get a row.
   batches_.clear();
   known_strings_.clear();
   strings_.clear();

@@ -20,16 +20,16 @@
 
 namespace headway::trace {
 
-/// Writes a trace file: the only code that does. Rows are typed (`add<tables::Kernel>({...})`),
-/// gathered per table and inserted in bulk; tables are created when they get their first row. What
-/// is committed survives the death of this process; the file is valid SQLite at every moment. One
-/// thread at a time. Times in rows are nanoseconds since `session start`.
+/// Writes a trace file; no other code does. Rows are typed (`add<tables::Kernel>({...})`), gathered
+/// per table and inserted in bulk; tables are created when they get their first row. Committed rows
+/// survive the death of this process; the file is valid SQLite at every moment. One thread at a time.
+/// Times in rows are nanoseconds since `session start`.
 class TraceWriter {
  public:
   enum class Indexes : std::uint8_t { kBuild, kSkip };
 
-  /// Creates `path` (mode 0600). An existing file is an error unless `overwrite`; anything but a
-  /// regular file always is.
+  /// Creates `path` (mode 0600). An existing regular file is an error unless `overwrite`; any other
+  /// existing file always is.
   explicit TraceWriter(const std::filesystem::path& path, bool overwrite = false);
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
@@ -38,8 +38,8 @@ class TraceWriter {
   /// The id of `text` in StringIds; the text is made valid UTF-8. Amortised one hash look-up.
   StringId intern(std::string_view text);
 
-  /// Queues a row; returns the rowid it will have. Texts and blobs in the row are read at the next
-  /// flush and must stay valid until then: from `keep`, literals, or the caller's own that live longer.
+  /// Queues a row; returns the rowid that it will have. Texts and blobs in the row are read at the next
+  /// flush and must stay valid until then: use `keep`, literals, or data that lives longer.
   template <class Table>
   std::int64_t add(const typename Table::Row& row);
 
@@ -47,7 +47,7 @@ class TraceWriter {
   template <class Table>
   void remove_all();
 
-  /// Copies bytes to live until the next flush.
+  /// Copies bytes; the copy lives until the next flush.
   std::string_view keep(std::string_view text);
 
   /// Adds to a loss counter; written by `commit`. `global_pid` 0: no particular process.
@@ -55,19 +55,20 @@ class TraceWriter {
   /// Sets a HEADWAY_META value; written by `commit`, the last value wins.
   void set_meta(std::string_view key, std::string_view value);
 
-  /// Commits everything added so far in one transaction. That survives the death of this process, not a power failure.
+  /// Commits everything added so far in one transaction. Committed rows survive the death of this process, not a power
+  /// failure.
   void commit();
   /// Ends the recording: sets state=`state`, builds the indexes, merges the write-ahead log into the file.
   void finish(Indexes indexes = Indexes::kBuild, std::string_view state = "complete");
-  /// After `add` or `commit` threw because the file could not be written (a full disk): forgets
-  /// what is not committed. From here on only losses and meta data may be added, which need little
-  /// room.
+  /// To be called when `add` or `commit` threw because the file could not be written (a full disk):
+  /// discards what is not committed. From here on only losses and meta data may be added, which need
+  /// little room.
   void drop_uncommitted();
 
-  /// Gathered, not inserted yet.
+  /// Rows that are queued and not inserted yet.
   std::int64_t rows_pending() const { return pending_; }
   std::int64_t rows_written() const { return written_; }
-  /// Of what has been committed, without the indexes that `finish` builds.
+  /// Size of the committed data, without the indexes that `finish` builds.
   std::int64_t stored_bytes() const;
   const std::filesystem::path& path() const { return database_.path(); }
 
@@ -86,8 +87,8 @@ class TraceWriter {
   void write_losses();
 
   static constexpr std::size_t kFlushRows = 4096;
-  // A name that never repeats (say "op, seq=1234567") must not eat the recorder's memory: past this
-  // many texts the table of known ones starts anew, and a text may get a second id.
+  // Names that never repeat ("op, seq=1234567") must not use up the recorder's memory: after this many
+  // texts the table of known texts is cleared, and a text may get a second id.
   static constexpr std::size_t kMaxKnownStrings = 1u << 20;
 
   sqlite::Database database_;

@@ -13,8 +13,8 @@
 
 namespace headway::trace {
 
-/// An entry of StringIds: of the file in rows being written, of `Trace::strings` in memory. 0 is
-/// "".
+/// The id of a text: in StringIds of the file for rows being written, in `Trace::strings` in
+/// memory. 0 is "".
 using StringId = Id<struct StringTag, std::uint32_t>;
 
 /// Unit of a column, shown in docs/reference/tables.md.

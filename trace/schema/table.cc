@@ -57,7 +57,8 @@ void result_value(sqlite3_context* context, std::int64_t value) {
 void result_value(sqlite3_context* context, double value) {
   sqlite3_result_double(context, value);
 }
-// Static: rows and what they point to live until the batch is flushed, so SQLite need not copy.
+// SQLITE_STATIC: rows and what they point to live until the batch is flushed, so SQLite need not
+// copy.
 void result_value(sqlite3_context* context, std::string_view value) {
   sqlite3_result_text64(context, value.data() ? value.data() : "", value.size(), SQLITE_STATIC,
                         SQLITE_UTF8);

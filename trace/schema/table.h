@@ -12,8 +12,8 @@ struct sqlite3_context;
 
 namespace headway::trace {
 
-/// A table as data: what the SQL schema, the bulk writer and the generated documentation are made
-/// of. One exists per declaration in trace/tables/, built by `describe<Table>()`.
+/// A table as data, from which the SQL schema, the bulk writer and the generated documentation are
+/// made. There is one per declaration in trace/tables/, built by `describe<Table>()`.
 struct TableDescription {
   struct ColumnDescription {
     std::string_view name;
@@ -23,7 +23,7 @@ struct TableDescription {
     bool references_strings;
     bool primary_key;
     std::string_view doc;
-    /// Hands this column of the row at `row` to SQLite as a function result.
+    /// Passes this column of the row at `row` to SQLite as a function result.
     void (*result)(sqlite3_context* context, const void* row);
   };
   std::string_view name;
@@ -85,7 +85,7 @@ std::vector<TableDescription::ColumnDescription> describe_columns(std::index_seq
 }
 }  // namespace detail
 
-/// What every table declaration derives from: defaults for the optional parts.
+/// The base of every table declaration: defaults for the optional parts.
 struct TableDefaults {
   static constexpr bool of_nsys = false;
   static constexpr std::string_view primary_key = "";

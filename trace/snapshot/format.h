@@ -12,14 +12,14 @@
 #include "trace/trace.h"
 
 /// A snapshot file: a Header; a table of Sections; the sections, each at a multiple of kAlign. The
-/// first section is the inventory (everything that is no column) as archived bytes, the others are
+/// first section is the inventory (all data that is not a column) as archived bytes, the others are
 /// columns in the order of for_each_column().
 namespace headway::trace::snapshot_detail {
 
 inline constexpr std::array<char, 8> kMagic = {'H', 'W', 'S', 'N', 'A', 'P', '\r', '\n'};
-/// To be raised whenever the layout of the file, of a column or of the inventory changes.
+/// Must be increased whenever the layout of the file, of a column or of the inventory changes.
 inline constexpr std::uint32_t kVersion = 2;
-/// Another value on a machine with the other byte order.
+/// Reads as another value on a machine with the other byte order.
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
 inline constexpr std::uint64_t kAlign = 4096;             ///< a page: columns can be mapped
 inline constexpr std::uint64_t kMostSections = 1u << 20;  ///< a file with more is damaged
@@ -29,15 +29,15 @@ struct Header {
   std::uint32_t version = kVersion;
   std::uint32_t byte_order = kByteOrder;
   std::uint64_t sections = 0;            ///< entries of the table behind the header
-  std::uint64_t file_bytes = 0;          ///< of the whole file: shows whether it was cut
+  std::uint64_t file_bytes = 0;          ///< size of the whole file: shows whether it was cut
   std::uint32_t inventory_checksum = 0;  ///< CRC-32
-  std::uint32_t checksum = 0;            ///< CRC-32 of the header, with this as 0, and the table
+  std::uint32_t checksum = 0;            ///< CRC-32 of the header (with 0 here) and the table
 };
 static_assert(sizeof(Header) == 40);
 
 struct Section {
   std::uint64_t offset = 0;  ///< in the file, a multiple of kAlign
-  std::uint64_t count = 0;   ///< elements
+  std::uint64_t count = 0;   ///< number of elements
   std::uint64_t element_bytes = 0;
 };
 static_assert(sizeof(Section) == 24);
@@ -49,7 +49,7 @@ constexpr std::uint64_t aligned(std::uint64_t offset) {
 std::uint32_t checksum(std::string_view bytes, std::uint32_t before = 0);
 std::uint32_t checksum_of(const Header& header, const std::vector<Section>& table);
 
-/// The texts of a trace, end to end.
+/// The texts of a trace, concatenated.
 struct Texts {
   std::vector<std::uint32_t> length;
   std::vector<char> bytes;
@@ -59,7 +59,7 @@ std::string archive_inventory(const Trace& trace, const SnapshotKey& key);
 /// Throws Error when the bytes are not an inventory. Creates the counter series, still without samples.
 void restore_inventory(std::string_view bytes, Trace& trace, SnapshotKey& key);
 
-/// Why a restored trace cannot be used; empty: it can. Linear in the events.
+/// Why a restored trace cannot be used; empty: it can. Time is linear in the number of events.
 std::string problem_of(const Trace& trace);
 
 /// Calls `visit(column)` for every column, in an order that depends on the inventory only.

@@ -17,7 +17,7 @@ namespace {
 
 using namespace snapshot_detail;
 
-/// Why a snapshot is of no use; never leaves this file.
+/// Why a snapshot cannot be used; this exception never leaves this file.
 struct Unusable {
   std::string why;
 };
@@ -89,10 +89,10 @@ void read_inventory(const File& file, const Header& header, const Section& secti
   } catch (const Error& error) {
     throw Unusable{error.what()};
   }
-  if (found != key) throw Unusable{""};  // of an earlier state of the file: no damage
+  if (found != key) throw Unusable{""};  // of an earlier state of the source file: not damaged
 }
 
-/// Chunks of columns, read by as many threads as there are cores.
+/// Reads the columns in chunks, with one thread per core.
 void read_columns(const File& file, const std::vector<Section>& table, Trace& trace, Texts& texts) {
   constexpr std::uint64_t kChunk = std::uint64_t{8} << 20;
   struct Column {

@@ -17,7 +17,7 @@ struct SnapshotKey {
   std::int64_t bytes = 0;        ///< size of the file
   std::int64_t modified_ns = 0;  ///< UTC
   std::uint64_t inode = 0;
-  std::uint64_t device = 0;  ///< file system that the inode is of
+  std::uint64_t device = 0;  ///< file system of the inode
 
   bool operator==(const SnapshotKey&) const = default;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a restored trace is one that load() could have made: all that the rest of Headway relies on
-// without looking.
+// Checks that load() could have made a restored trace: everything on which the rest of Headway relies
+// without checks.
 #include <algorithm>
 #include <atomic>
 
@@ -34,13 +34,13 @@ bool columns_fit(const Table& table) {
   return fit;
 }
 
-/// Times in order; `sound(i)` for the rest of row i.
+/// Checks that times are in order, and `sound(i)` for the rest of each row i.
 template <class Table, class Sound>
 bool rows_are_sound(const Table& table, Sound sound) {
   if (table.size() >= UINT32_MAX || !columns_fit(table)) return false;
   if (table.size() == 0) return true;
   if (!load_detail::possible(table.start.front().ns)) return false;
-  // Chunks, so that both cores of a small machine have work.
+  // In chunks, so that all cores have work.
   constexpr std::size_t kChunk = 1u << 18;
   std::atomic<bool> good = true;
   run_parallel((table.size() + kChunk - 1) / kChunk, [&](std::size_t chunk) {

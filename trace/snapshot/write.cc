@@ -26,7 +26,7 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  /// False: `keep_going` said so.
+  /// False when `keep_going` returned false.
   bool write(std::string_view bytes, std::uint64_t offset,
              const std::function<bool()>& keep_going) const {
     while (!bytes.empty()) {
@@ -40,7 +40,7 @@ class File {
     }
     return true;
   }
-  /// So that the file ends where its header says, whatever the last section holds.
+  /// Makes the file end where its header says, even when the last section is empty or padded.
   void resize(std::uint64_t bytes) const {
     if (::ftruncate(fd_, static_cast<off_t>(bytes)) != 0) fail();
   }
@@ -56,7 +56,7 @@ class File {
 Texts texts_of(const Strings& strings) {
   Texts texts;
   texts.length.reserve(strings.size());
-  for (std::uint32_t i = 1; i < strings.size(); ++i) {  // 0 is "", which every Strings begins with
+  for (std::uint32_t i = 1; i < strings.size(); ++i) {  // every Strings begins with "" as id 0
     std::string_view text = strings[StringId{i}];
     texts.length.push_back(static_cast<std::uint32_t>(text.size()));
     texts.bytes.insert(texts.bytes.end(), text.begin(), text.end());

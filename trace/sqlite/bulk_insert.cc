@@ -96,7 +96,7 @@ int row_id(sqlite3_vtab_cursor* cursor, sqlite3_int64* out) {
 const sqlite3_module* module() {
   static const sqlite3_module instance = [] {
     sqlite3_module m{};
-    m.xConnect = connect;  // no xCreate: an eponymous table, there without CREATE VIRTUAL TABLE
+    m.xConnect = connect;  // no xCreate: an eponymous table, which needs no CREATE VIRTUAL TABLE
     m.xBestIndex = best_index;
     m.xDisconnect = disconnect;
     m.xDestroy = disconnect;

@@ -36,8 +36,8 @@ namespace {
       fail_internal("{}: input/output error ({}) while {}.", where, text, doing);
     case SQLITE_ERROR:
     case SQLITE_TOOBIG:
-    case SQLITE_NOMEM:  // what SQLite says of some damaged schemas, with memory to spare
-      // Our statements are right for the tables that Headway and Nsight Systems make.
+    case SQLITE_NOMEM:  // SQLite gives it for some damaged schemas even when there is enough memory
+      // Our statements fit the tables that Headway and Nsight Systems make, so the file is at fault.
       if (db && sqlite3_db_readonly(db, "main") == 1)
         fail_input(
             "{}: its tables are damaged or differ from a trace (SQLite says '{}' while {}). Export "
@@ -49,7 +49,7 @@ namespace {
   }
 }
 
-/// Rejects what SQLite would report in words no user understands, before SQLite sees it.
+/// Rejects a file for which SQLite's own message would not help the user.
 void check_file(const std::filesystem::path& path) {
   std::string name = path.string();
   std::string header = read_head(path, 100);
@@ -85,7 +85,7 @@ void check_file(const std::filesystem::path& path) {
   }
 }
 
-/// The file is readable, and no writer's log stands before it.
+/// Reads the schema: SQLITE_OK when the file is readable and no log of a writer prevents reading.
 int try_reading(sqlite3* db) {
   return sqlite3_exec(db, "SELECT 1 FROM sqlite_master", nullptr, nullptr, nullptr);
 }
@@ -179,7 +179,7 @@ Database Database::open(const std::filesystem::path& path) {
 
 Database Database::create(const std::filesystem::path& path, const std::filesystem::path& named) {
   std::string name = named.string();
-  // Made by us first, so that nobody else can read it from the very beginning; SQLite gives the
+  // The file is created here with mode 0600, so that no other user can ever read it; SQLite gives the
   // -wal and -shm files the mode of the main file.
   int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) {
@@ -207,8 +207,8 @@ Database Database::open_read_only(const std::filesystem::path& path) {
   sqlite3* db = open_handle(name, SQLITE_OPEN_READONLY, code);
   if (code == SQLITE_OK) code = try_reading(db);
   if (code == SQLITE_READONLY_ROLLBACK) {
-    // A writer was killed inside a transaction (a recorder while it folds its log). Only who may write
-    // can take the half of it back.
+    // A writer was killed inside a transaction (a recorder while it merges its log). Rolling it back
+    // needs write access.
     sqlite3_close_v2(db);
     db = open_handle(name, SQLITE_OPEN_READWRITE, code);
     if (code == SQLITE_OK) code = try_reading(db);
@@ -219,7 +219,7 @@ Database Database::open_read_only(const std::filesystem::path& path) {
     }
   }
   if ((code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY) {
-    // A log in a folder we may not write to: read the main file as it stands.
+    // There is a log in a folder without write access: read the main file without its log.
     sqlite3_close_v2(db);
     std::string uri = "file:";
     for (char c : name)

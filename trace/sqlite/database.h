@@ -14,30 +14,30 @@ struct sqlite3_stmt;
 namespace headway::trace::sqlite {
 
 /// A prepared statement. Parameters are 1-based, columns 0-based, as in SQLite.
-/// Values always travel as parameters, never as text in the SQL.
+/// Values are always passed as parameters, never as text in the SQL.
 class Statement {
  public:
-  /// `where`: the file, for messages. Throws as step() does.
+  /// `where`: name of the file, for messages. Throws as step() does.
   Statement(sqlite3* db, std::string_view sql, const std::string& where);
 
   void bind(int parameter, std::int64_t value);
   /// The text is copied.
   void bind(int parameter, std::string_view value);
-  /// Advances; true when a row is there. Throws Error(kBadInput) for a corrupt file, kInternal
-  /// otherwise.
+  /// Goes to the next row; true when there is one. Throws Error(kBadInput) for a corrupt file,
+  /// kInternal otherwise.
   bool step();
-  /// Ready for other parameters; what is bound stays bound.
+  /// Makes the statement ready for other parameters; bound values stay bound.
   void reset();
 
-  /// Of the row that step() found; likewise below.
+  /// About the row that step() found; also the functions below.
   bool is_null(int column) const;
   bool is_number(int column) const;
-  /// SQLite converts: 0 for NULL and for text that is no number.
+  /// SQLite converts the value: 0 for NULL and for text that is not a number.
   std::int64_t int64(int column) const;
   double real(int column) const;
   /// Valid until the next step.
   std::string_view text(int column) const;
-  std::string_view blob(int column) const;  ///< its bytes, valid as long
+  std::string_view blob(int column) const;  ///< the bytes; valid until the next step
   sqlite3_stmt* handle() const { return statement_.get(); }
 
  private:
@@ -52,30 +52,31 @@ class Statement {
 /// A connection. Not shared between threads; open one per thread.
 class Database {
  public:
-  /// Creates a new file tuned for recording: 16 KiB pages, WAL, synchronous=OFF, mode 0600.
-  /// Messages speak of `named`, which the file will be called.
+  /// Creates a new file tuned for recording: 16 KiB pages, WAL, synchronous=OFF, mode 0600. `named`
+  /// is the final name of the file, for messages.
   static Database create(const std::filesystem::path& path, const std::filesystem::path& named);
   static Database create(const std::filesystem::path& path) { return create(path, path); }
-  /// Opens a file that `create` has made, to write on.
+  /// Opens a file made by `create` for more writing.
   static Database open(const std::filesystem::path& path);
-  /// Opens an existing file read-only. Throws Error(kBadInput) that tells apart: missing, a folder,
-  /// not readable, empty, not SQLite, truncated.
+  /// Opens an existing file read-only. Throws Error(kBadInput) with a message for each case:
+  /// missing, a folder, not readable, empty, not SQLite, truncated.
   static Database open_read_only(const std::filesystem::path& path);
 
-  /// Statements without a result. Throws as Statement::step.
+  /// Runs statements without a result. Throws as Statement::step.
   void execute(const std::string& sql);
   Statement prepare(std::string_view sql) const;
-  /// The single value of a query, 0 when there is no row.
+  /// The single value of a query; 0 when there is no row.
   std::int64_t int64(std::string_view sql) const;
 
-  /// Between BEGIN and COMMIT.
+  /// True between BEGIN and COMMIT.
   bool in_transaction() const;
-  /// Of rows that are stored: views and virtual tables may compute anything, without an end.
+  /// Whether the file has this table with stored rows. Views and virtual tables do not count: their
+  /// computation might not end.
   bool has_table(std::string_view table) const;
-  /// Empty without such a table.
+  /// Empty when has_table() is false.
   std::vector<std::string> columns_of(std::string_view table) const;
 
-  /// Size of the main file; 0 when it cannot be told.
+  /// Size of the main file; 0 when it is not known.
   std::int64_t file_bytes() const;
 
   sqlite3* handle() const { return db_.get(); }

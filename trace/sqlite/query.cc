@@ -101,7 +101,7 @@ QueryValue value_of(sqlite3_stmt* statement, int column) {
 }
 
 bool only_space_and_comments(sqlite3* db, const char* rest) {
-  // SQLite itself decides: a tail that compiles to no statement holds none.
+  // SQLite itself decides: if the rest compiles to no statement, there is no second statement.
   for (; rest && *rest; ++rest) {
     if (*rest != ';' && *rest != ' ' && *rest != '\n' && *rest != '\t' && *rest != '\r') break;
   }
@@ -177,7 +177,7 @@ std::vector<TableInfo> list_tables(const std::filesystem::path& path) {
       while (columns.step())
         table.columns.emplace_back(std::string(columns.text(0)), std::string(columns.text(1)));
     } catch (const Error&) {
-      // A view that does not compile has no columns; a query on it says why.
+      // A view that does not compile has no columns here; a query on it says why.
     }
   }
   return tables;

@@ -19,7 +19,7 @@ void step(sqlite3_context* context, int, sqlite3_value** values) {
   if (visitor.error) return;
   try {
     visitor.visit(visitor.client, values);
-  } catch (...) {  // must not cross SQLite's C frames
+  } catch (...) {  // an exception must not cross SQLite's C frames
     visitor.error = std::current_exception();
     sqlite3_result_error(context, "visit failed", -1);
   }

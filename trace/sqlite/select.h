@@ -22,20 +22,20 @@
 
 struct sqlite3_value;
 
-/// Typed reading of declared tables. `Select<tables::Kernel, &Row::start, &Row::end>` reads those
-/// columns only; a column that the file lacks (another version, another producer) keeps the Row's
+/// Typed reading of declared tables. `Select<tables::Kernel, &Row::start, &Row::end>` reads only
+/// those columns; a column that the file lacks (another version or producer) keeps the Row's
 /// default.
 namespace headway::trace::sqlite {
 
 namespace detail {
 
-/// One argument of the visiting function, read as the type of the Row's member.
+/// Read one argument of the visiting function as the type of the Row's member.
 bool is_null(sqlite3_value* value);
 std::int64_t int64_of(sqlite3_value* value);
 double real_of(sqlite3_value* value);
 std::string_view text_of(sqlite3_value* value);  ///< valid until the visit returns
 
-/// An id that no file can have, for those that are out of range.
+/// Converts an id; an id that is out of range becomes one that no file can have.
 inline StringId string_id(std::int64_t id) {
   return StringId{id < 0 || id > 0xfffffffe ? 0xfffffffe : static_cast<std::uint32_t>(id)};
 }
@@ -61,7 +61,8 @@ void read_value(sqlite3_value* value, T& out) {
   }
 }
 
-/// The same of a cell in a page of the file. False: SQLite would convert it, and has to.
+/// The same for a cell in a page of the file. False: the value needs a conversion, which is left to
+/// SQLite.
 template <class T>
 bool read_cell(const Cell& cell, T& out) {
   if constexpr (ColumnType<T>::kNullable) {
@@ -79,7 +80,7 @@ bool read_cell(const Cell& cell, T& out) {
   } else if constexpr (std::is_floating_point_v<T>) {
     if (cell.is_real()) {
       out = cell.real();
-      return out == out;  // SQLite takes a number that is none for NULL
+      return out == out;  // SQLite reads NaN as NULL
     }
     out = cell.is_integer() ? static_cast<double>(cell.integer()) : 0;
     return cell.is_integer() || cell.is_null();
@@ -95,9 +96,9 @@ bool read_cell(const Cell& cell, T& out) {
   }
 }
 
-/// Runs `sql`, which must select `headway_visit(…)`, calling `visit(client, values)` once per row
-/// from inside SQLite's loop: no statement step per row, which makes a scan 1.4 times as fast
-/// (measured 2026-11). What `visit` throws is thrown on when the scan has ended.
+/// Runs `sql`, which must select `headway_visit(…)`, and calls `visit(client, values)` once per row
+/// from inside SQLite's loop: without a statement step per row a scan is 1.4 times as fast (measured
+/// 2026-11). An exception of `visit` is rethrown when the scan has ended.
 void run_visits(const Database& db, const std::string& sql, void* client,
                 void (*visit)(void* client, sqlite3_value** values));
 
@@ -139,7 +140,8 @@ class Select {
     std::int64_t last_row = 0;
     bool any_row = false;
 
-    /// In a damaged file the same page may hang in many places of the tree.
+    /// Checks that row ids ascend: in a damaged file the same page may occur in many places of the
+    /// tree.
     void saw(std::int64_t id) {
       if (any_row && id <= last_row) detail::fail_order(db, Table::name, id);
       any_row = true;
@@ -147,7 +149,7 @@ class Select {
     }
   };
 
-  /// False when one of the cells is for SQLite.
+  /// False when SQLite must read one of the cells.
   template <class Visit>
   static bool visit_cells(State<Visit>& state, std::int64_t id, const Cell* cells) {
     std::size_t column = 0;
@@ -161,9 +163,9 @@ class Select {
   }
 
  public:
-  /// Calls `visit(row_id, row)` for each row with rowid in [first, last] that fits `where` (SQL with
-  /// numbers and declared column names only; empty: all), in rowid order. Text in the row is valid
-  /// during the call. Does nothing when the file has no such table.
+  /// Calls `visit(row_id, row)` for each row with rowid in [first, last] for which `where` holds
+  /// (SQL with numbers and declared column names only; empty: all), in rowid order. Text in the row
+  /// is valid during the call. Does nothing when the file has no such table.
   template <class Visit>
   static void run(const Database& db, std::int64_t first, std::int64_t last, Visit visit,
                   std::string_view where = {}) {
@@ -189,7 +191,7 @@ class Select {
         first = *rest;
       }
     }
-    // NOT INDEXED: an index that covers the columns would change the order.
+    // NOT INDEXED, because an index that covers the columns would change the order.
     detail::run_visits(
         db,
         fmt::format(
@@ -214,10 +216,10 @@ class Select {
     run(db, INT64_MIN, INT64_MAX, visit);
   }
 
-  /// Splits the table into rowid ranges, more than `threads` so that no thread waits for the slowest
-  /// one, each read over its thread's own connection into its own `Part`; `visit(part, row_id, row)`
-  /// runs concurrently for different parts. Returns the parts in rowid order. Rows before `from` are
-  /// not looked at.
+  /// Splits the table into rowid ranges, more than `threads`, so that no thread waits long for the
+  /// slowest one. Each range is read over its thread's own connection into its own `Part`;
+  /// `visit(part, row_id, row)` runs concurrently for different parts. Returns the parts in rowid
+  /// order. Rows before `from` are not read.
   template <class Part, class Visit>
   static std::vector<Part> run_parallel(const Database& db, int threads, Visit visit,
                                         const std::string& where = {},
@@ -230,18 +232,19 @@ class Select {
     first = std::max(first, from);
     constexpr std::int64_t kRowsWorthAPart = 50000;
     constexpr std::int64_t kPartsAThread = 8;
-    // Row ids of a file from elsewhere may be anything, and those of a damaged one are in no order;
-    // splitting only sane ones keeps the arithmetic in range.
+    // Row ids of another producer's file may be any numbers, and those of a damaged file may be in
+    // any order; the table is split only if they are sane, which keeps the arithmetic in range.
     bool sane = 0 <= first && first <= last && last < std::int64_t{1} << 48;
     std::int64_t most = threads > 1 ? threads * kPartsAThread : 1;
     std::int64_t count =
         sane ? std::clamp<std::int64_t>((last - first) / kRowsWorthAPart, 1, most) : 1;
     parts.resize(static_cast<std::size_t>(count));
     if constexpr (requires(Part & part) { part.reserve(std::size_t{}); }) {
-      // A row takes at least 12 bytes of the file, so a gap in the row ids cannot ask for the moon.
+      // A row takes at least 12 bytes of the file, so gaps in the row ids cannot cause a huge
+      // reservation.
       std::int64_t rows = std::min<std::int64_t>(last - first + 1, db.file_bytes() / 12);
       for (std::size_t i = 0; sane && i < parts.size(); ++i) {
-        // The others are appended to the first.
+        // The first part reserves room for all rows, because the others are appended to it.
         if (where.empty())
           parts[i].reserve(static_cast<std::size_t>(i == 0 ? rows : rows / count + 1));
       }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint8_t kInterior = 0x05;
 constexpr std::uint8_t kLeaf = 0x0d;
-/// A tree of pages of 512 bytes that holds 2^63 rows is not as deep.
+/// Deeper than a tree of 512-byte pages with 2^63 rows.
 constexpr int kDeepest = 20;
 constexpr std::uint32_t kFileHeader = 100;
 
@@ -24,7 +24,7 @@ std::uint64_t big_endian(const std::uint8_t* at, int bytes) {
   return value;
 }
 
-/// Reads a varint and moves behind it; false where it would reach beyond `end`.
+/// Reads a varint and moves `at` behind it; false when it would reach beyond `end`.
 bool read_varint(const std::uint8_t*& at, const std::uint8_t* end, std::uint64_t& value) {
   value = 0;
   for (int i = 0; i < 9; ++i) {
@@ -48,7 +48,7 @@ constexpr std::array<std::uint8_t, 12> kBytesOfType = {0, 1, 2, 3, 4, 6, 8, 8, 0
 std::int64_t Cell::integer() const {
   if (type >= 8) return type == 9 ? 1 : 0;
   const int bytes = kBytesOfType[type];
-  // The sign is that of the highest byte.
+  // The highest byte has the sign.
   const int unused = 64 - 8 * bytes;
   return static_cast<std::int64_t>(big_endian(data, bytes) << unused) >> unused;
 }
@@ -57,7 +57,7 @@ double Cell::real() const {
   return std::bit_cast<double>(big_endian(data, 8));
 }
 
-/// One visit: what it looks for, the pages on the way to a leaf, and how far it has come.
+/// State of one visit: what it looks for, the pages on the path to a leaf, and its progress.
 struct TablePages::Scan {
   std::int64_t first;
   std::int64_t last;
@@ -65,20 +65,20 @@ struct TablePages::Scan {
   Visit row;
   std::array<std::vector<std::uint8_t>, kDeepest> pages;
   std::vector<Cell> cells;
-  std::int64_t next;        ///< the least row id that was not visited
-  std::int64_t pages_left;  ///< of the file; a tree with more than those comes back to one
-  bool done = false;        ///< all that are wanted were
+  std::int64_t next;        ///< the smallest row id that was not visited yet
+  std::int64_t pages_left;  ///< pages of the file not read yet; a tree with more has a cycle
+  bool done = false;        ///< all wanted rows were visited
 };
 
 std::optional<TablePages> TablePages::open(const Database& db, std::string_view table,
                                            const std::vector<std::string_view>& columns) {
   TablePages result;
-  // A transaction of the caller's would end with this one.
+  // The destructor would also end a transaction of the caller.
   if (db.in_transaction()) return std::nullopt;
   result.db_ = &db;
   sqlite3_exec(db.handle(), "BEGIN", nullptr, nullptr, nullptr);  // ends in the destructor
   {
-    // Also the first read, which takes the lock.
+    // This is also the first read, which takes the lock.
     Statement statement =
         db.prepare("SELECT rootpage FROM sqlite_master WHERE type='table' AND name=?1");
     statement.bind(1, table);
@@ -150,7 +150,7 @@ bool TablePages::read_page(std::uint32_t page, std::vector<std::uint8_t>& bytes)
          SQLITE_OK;
 }
 
-/// False where SQLite must go on at `scan.next`.
+/// False when SQLite must go on at `scan.next`.
 bool TablePages::visit_page(Scan& scan, std::uint32_t number, int depth) const {
   if (depth == kDeepest || scan.pages_left-- == 0) return false;
   std::vector<std::uint8_t>& page = scan.pages[static_cast<std::size_t>(depth)];
@@ -197,7 +197,7 @@ bool TablePages::visit_leaf(Scan& scan, const std::uint8_t* page, std::uint32_t 
       scan.done = true;
       return true;
     }
-    // Longer records go on in other pages.
+    // Longer records continue in overflow pages.
     if (bytes > usable_ - 35 || bytes > static_cast<std::uint64_t>(end - at)) return false;
     if (!read_record(at, at + bytes, scan.cells.data())) return false;
     if (!scan.row(scan.client, row_id, scan.cells.data())) return false;
@@ -210,7 +210,7 @@ bool TablePages::visit_leaf(Scan& scan, const std::uint8_t* page, std::uint32_t 
   return true;
 }
 
-/// The wanted cells; false for a record that lacks columns or reaches beyond its end.
+/// Finds the wanted cells; false for a record that lacks columns or reaches beyond its end.
 bool TablePages::read_record(const std::uint8_t* record, const std::uint8_t* end,
                              Cell* cells) const {
   const std::uint8_t* at = record;

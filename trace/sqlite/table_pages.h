@@ -12,8 +12,8 @@ struct sqlite3_file;
 
 namespace headway::trace::sqlite {
 
-/// A value as it lies in a record of the file: its serial type (SQLite's file format, 2.1) and bytes,
-/// valid while its row is visited.
+/// A value in a record of the file: its serial type (SQLite's file format, 2.1) and bytes, valid while
+/// its row is visited.
 struct Cell {
   /// 0 NULL, 1-6 integer, 7 real, 8 and 9 the integers 0 and 1, 12 and more by length.
   std::uint64_t type = 0;
@@ -24,7 +24,7 @@ struct Cell {
   bool is_real() const { return type == 7; }
   bool is_text() const { return type >= 13 && type % 2 == 1; }
 
-  /// Only where is_integer(); likewise below.
+  /// Only if is_integer(); the functions below likewise need their type.
   std::int64_t integer() const;
   double real() const;
   std::string_view text() const {
@@ -32,28 +32,27 @@ struct Cell {
   }
 };
 
-/// Rows of a table straight from the pages of the file, which takes a fifth of the time of the same
-/// by SQLite's byte code (docs/design/0030-opening-large-traces.md). It reads what nearly all traces
-/// are made of and knows what it does not read: the caller then asks SQLite for the row that was
-/// named and those behind it, so that nothing is read in another way than SQLite reads it, and damage
-/// is reported in its words.
+/// Reads rows of a table directly from the pages of the file, in a fifth of the time of SQLite's byte
+/// code (docs/design/0030-opening-large-traces.md). It reads the forms that nearly all traces have and
+/// stops at any other: the caller then lets SQLite read from the returned row on. So every value is
+/// the one that SQLite would read, and SQLite reports damage.
 ///
 /// SQLite reads the pages (through the connection, so its locks hold) and says where a table is.
 class TablePages {
  public:
-  /// Takes a read lock until the object goes, so that nobody writes. Nothing when the table as a
-  /// whole is not of the common form: pages in a log beside the file, text that is not UTF-8, columns
-  /// that are computed or stand for the row id, no such table. `columns`: those to read.
+  /// Takes a read lock until the object is destroyed, so that no program writes. Nullopt when the table
+  /// does not have the common form: pages in a log beside the file, text that is not UTF-8, columns
+  /// that are computed or stand for the row id, no such table. `columns`: the columns to read.
   static std::optional<TablePages> open(const Database& db, std::string_view table,
                                         const std::vector<std::string_view>& columns);
   TablePages(TablePages&& other) noexcept;
   TablePages& operator=(TablePages&&) = delete;
   ~TablePages();
 
-  /// Called for each row with its cells in the order of the columns; false: this row is for SQLite.
+  /// Called for each row with its cells in the order of the columns; false: SQLite must read this row.
   using Visit = bool (*)(void* client, std::int64_t row_id, const Cell* cells);
   /// Visits the rows with rowid in [first, last] in the order of the tree, which ascends unless the file
-  /// is damaged. Returns the row id from which on SQLite must read; nothing when all were visited.
+  /// is damaged. Returns the row id from which SQLite must go on; nullopt when all rows were visited.
   std::optional<std::int64_t> visit(std::int64_t first, std::int64_t last, void* client, Visit row);
 
  private:
@@ -66,7 +65,7 @@ class TablePages {
 
   const Database* db_ = nullptr;
   sqlite3_file* file_ = nullptr;
-  std::uint32_t root_ = 0;  ///< page that the tree begins at, from 1
+  std::uint32_t root_ = 0;  ///< number of the tree's root page, counted from 1
   std::uint32_t page_size_ = 0;
   std::uint32_t usable_ = 0;  ///< bytes of a page that hold the tree
   std::vector<int> slot_;     ///< by column of the table, up to the last wanted one; -1: not wanted

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checkpoints are copied while training waits, and written beside it.
+// Checkpoints are copied while training waits, and written while it continues.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,21 +14,23 @@
 namespace headway::analyzer {
 namespace {
 
-/// A thread copies memory that it touches for the first time at this rate at least: 1.4 to 2.6 GB/s were measured
-/// with state_dict() of small and large models and tensor.clone() on the processors of a virtual EPYC.
+/// Rate at which a thread copies into memory that it touches for the first time. Measured: 1.4 to
+/// 2.6 GB/s with state_dict() of small and large models and tensor.clone(), on a virtual EPYC.
 constexpr double kCopyBytesPerNs = 1.5;
-/// Packing is Python's work, and Python's threads take turns: so much for each tensor, of which a parameter has four with
-/// its state (Adam). Measured: 18 parameters of 57 kB took 6.6 ms; written by another thread they gained nothing.
+/// Time of packing per tensor; with its optimizer state (Adam), a parameter has four tensors.
+/// Python does the packing, and only one Python thread runs at a time. Measured: 18 parameters of
+/// 57 kB took 6.6 ms; writing them on another thread gained nothing.
 constexpr double kPackNsPerTensor = 100'000;
 constexpr double kTensorsOfParameter = 4;
-/// Of a checkpoint whose size is not known: what is left of it, and between what.
+/// Remaining share of a checkpoint of unknown size: likely, and at most.
 constexpr double kUnknown = 0.15;
 constexpr double kUnknownMost = 0.4;
-constexpr double kAllOfIt = 0.8;  ///< then nothing is gained
-/// The last one has to be written before the next one begins; the thread that writes needs a processor.
+constexpr double kAllOfIt = 0.8;  ///< with this share left, nothing is gained
+/// Certainty: a checkpoint must be written before the next one begins, and its thread needs a
+/// processor.
 constexpr double kMayBeDone = 0.9;
 
-/// Bytes of the largest checkpoint, as the hook tells them; 0: not known.
+/// Bytes of the largest checkpoint, as the hook reports them; 0: not known.
 double checkpoint_bytes(const trace::Trace& trace) {
   std::int64_t most = 0;
   for (const auto& [name, value] : trace.settings) {

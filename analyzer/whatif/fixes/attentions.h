@@ -14,8 +14,8 @@ struct Attention {
   bool masked = false;
 };
 
-/// Told from the order on each stream: a softmax between products, and what only moves data beside those. In the
-/// backward pass each product has two gradients.
+/// Finds attentions by the order of kernels on each stream: a softmax between products, and kernels
+/// that only move data beside them. In the backward pass, each product has two gradients.
 std::vector<Attention> find_attentions(const Predictor& predictor);
 
 }  // namespace headway::analyzer

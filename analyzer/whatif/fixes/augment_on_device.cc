@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Images cross as the 8-bit pixels that they were decoded to, and the device augments and normalises them.
+// SPDX-License-Identifier: MIT Images are copied to the device as decoded 8-bit pixels, and the
+// device augments and normalises them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,17 +23,17 @@ using namespace trace;
 /// Two kernels: one resizes, one changes colours and normalises.
 constexpr int kKernels = 2;
 
-/// What the stages of one batch say.
+/// Sizes in the stages of one batch.
 struct Sizes {
   std::int64_t decoded = 0;    ///< bytes of pixels
-  std::int64_t augmented = 0;  ///< of what is copied now
+  std::int64_t augmented = 0;  ///< bytes that are copied now
 };
 
 struct Stages {
   std::map<std::int64_t, Sizes> of_batch;
   DurationNs time;  ///< of augmenting, in all ranges
 
-  /// Of the bytes of all batches, what is left when pixels cross.
+  /// Remaining share of the bytes of all batches if pixels are copied.
   double share() const {
     double decoded = 0;
     double augmented = 0;
@@ -65,11 +65,11 @@ Stages read_stages(const Trace& trace) {
   return stages;
 }
 
-/// What crosses: a batch's pixels as they were decoded.
+/// The run in which a batch's decoded pixels are copied to the device.
 struct Crossing {
   Scenario scenario;
   std::int64_t copies = 0;
-  DurationNs kernels;  ///< that do it on the device, all copies
+  DurationNs kernels;  ///< their time on the device, over all copies
 };
 
 Crossing crossing(const Predictor& predictor, const Stages& stages, double rate) {
@@ -83,8 +83,9 @@ Crossing crossing(const Predictor& predictor, const Stages& stages, double rate)
     if (found == stages.of_batch.end() || ops.bytes[i] != found->second.augmented) continue;
     const auto decoded = static_cast<double>(found->second.decoded);
     const auto augmented = static_cast<double>(found->second.augmented);
-    // The copy stands for the kernels after it on its stream. Pixels are read; a quarter of the floats' bytes is written at the
-    // size that is trained, read for its mean luma and read again; floats are written.
+    // The copy's time includes the kernels after it on its stream. They read the pixels; write
+    // bytes at the training size (a quarter of the floats' bytes), read them for the mean luma and
+    // again; and write floats.
     const DurationNs kernels =
         least * kKernels + DurationNs{std::llround((decoded + 1.75 * augmented) / rate)};
     const DurationNs now = ops.interval(DeviceOpId{i}).length();

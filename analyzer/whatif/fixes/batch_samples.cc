@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A few kernels that run once per sample run once for all of them.
+// Kernels that run once per sample run once for all samples.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace {
 
 using namespace trace;
 
-/// How much longer a kernel works on `times` samples: as many times as its grid fills the multiprocessors more often.
+/// Factor on a kernel's time for `times` samples: by how many more waves of blocks its grid needs.
 double longer(std::int64_t blocks, std::int64_t times, std::int32_t multiprocessors) {
   if (blocks <= 0 || multiprocessors <= 0)
-    return 1;  // the rule's thumb: small samples fill nothing
+    return 1;  // the rule's assumption: small samples do not fill the device
   const auto waves = [&](std::int64_t grid) {
     return std::ceil(static_cast<double>(grid) / multiprocessors);
   };
@@ -65,7 +65,7 @@ Proposal propose(const Predictor& predictor) {
   if (!context.partitions[at].device.valid()) return not_here("the steps run on a host thread");
   Editor editor(predictor);
   Repeats told;
-  // Every rank is changed alike: one that is not would hold the others up.
+  // On every rank: an unchanged rank would delay the others.
   for (std::size_t i = 0; i < context.partitions.size(); ++i) {
     if (!context.partitions[i].device.valid()) continue;
     const Repeats repeats = batch(predictor, context, context.partitions[i], editor);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a program does every n steps beside its training is done every 2 n steps.
+// Work between steps (evaluation, checkpoints, logging) is done half as often.
 #include <fmt/format.h>
 
 #include "analyzer/whatif/between_parts.h"
@@ -9,7 +9,8 @@
 namespace headway::analyzer {
 namespace {
 
-/// The program has it that often on purpose: nobody but its author knows whether half as often will do.
+/// Certainty: the program's author chose the interval, and only the author knows whether half as
+/// often is enough.
 constexpr double kMayBeDone = 0.6;
 
 Proposal half_as_often(const Predictor& predictor, BetweenCause cause, const char* what) {

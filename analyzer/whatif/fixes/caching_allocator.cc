@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Memory comes from a pool: allocating and freeing cost next to nothing and wait for nothing.
+// SPDX-License-Identifier: MIT Memory comes from a pool: allocating and freeing cost next to
+// nothing and do not wait for the device.
 #include <fmt/format.h>
 
 #include "analyzer/whatif/editor.h"
@@ -10,12 +10,13 @@ namespace {
 
 using namespace trace;
 
-/// A look-up in a tree under a lock; nothing where memory is planned beforehand, more where a framework keeps accounts.
+/// Time of an allocation from a pool: a look-up in a tree under a lock. Zero if memory is planned
+/// in advance; more if the framework keeps statistics.
 constexpr DurationNs kFromPool{200};
 constexpr DurationNs kLeastFromPool{0};
 constexpr DurationNs kMostFromPool{1'000};
 
-/// How many calls.
+/// Replaces the driver's calls. Returns the number of replaced calls.
 std::int64_t take_from_pool(const Predictor& predictor, DurationNs cost, Editor& editor) {
   const Trace& trace = predictor.trace();
   const Points& points = predictor.program().graph().points();

@@ -10,12 +10,13 @@ namespace {
 
 using namespace trace;
 
-/// A tensor that is so much smaller than another one costs a kernel nothing to read besides.
+/// Reading a tensor costs nothing beside another one if it is smaller by this factor.
 constexpr double kSmall = 0.1;
-/// So many ops without kernels are followed back.
+/// Largest number of consecutive ops without kernels that are followed back.
 constexpr int kMostViews = 8;
 
-/// Whether the type of an op has the word: "bias_add" and "aten::add", not "padding_mask".
+/// True if the type of an op contains the word "add": "bias_add" and "aten::add", not
+/// "padding_mask".
 bool is_addition(std::string_view type) {
   constexpr std::string_view kAdd = "add";
   auto letter = [&](std::size_t at) {
@@ -45,8 +46,9 @@ ChainTensors::ChainTensors(const Predictor& predictor) : predictor_(predictor) {
   }
 }
 
-/// A backward op that reads an input of its forward op needs not the result, too: what it reads of that op is what the
-/// forward pass kept (the mean and variance of a normalisation), which is small.
+/// True if a backward op also reads an input of its forward op. Then it does not need the forward
+/// op's result, but only the small tensors that the forward op kept (a normalisation's mean and
+/// variance).
 bool ChainTensors::takes_what_was_kept(const GraphOp& reader, std::int64_t input) const {
   if (reader.forward_op != input) return false;
   const auto made = producer_.find({reader.process.value, input});

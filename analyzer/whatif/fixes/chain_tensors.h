@@ -11,30 +11,32 @@
 
 namespace headway::analyzer {
 
-/// What the op graph says of the tensors of kernels that follow one another. Ops without a kernel of their own (views,
-/// roundings inside the next product) hand on the tensor that they read.
+/// What the op graph shows about the tensors of consecutive kernels. Ops without a kernel of their
+/// own (views, roundings inside the next product) pass on the tensor that they read.
 class ChainTensors {
  public:
   explicit ChainTensors(const Predictor& predictor);
 
-  /// Whether `reader` reads what `op` writes; false where that is not known.
+  /// True if `reader` reads a result of `op`; false if that is not known.
   bool reads(trace::DeviceOpId reader, trace::DeviceOpId op) const;
 
-  /// Whether a product can do it while it has the numbers at hand: add to its result what is much smaller (a bias), or
-  /// sum up the columns of what it reads (the bias' gradient). Libraries call it an epilogue.
+  /// True if a product can do the op's work in its epilogue: add a much smaller tensor (a bias) to
+  /// its result, or, with `sums_columns`, sum up the columns of an operand (the gradient of a
+  /// bias).
   bool rides_on_product(trace::DeviceOpId op, bool sums_columns) const;
 
-  /// Whether the op sums up or averages each row of its input (shapes end with the row's length, here 1):
-  /// such a kernel can go on with its row, so several fit into one. Nothing where that is not known.
+  /// True if the op sums up or averages each row of its input (the last extent of its result is 1).
+  /// Such a kernel can continue with its row, so several can be fused. Nothing if that is not
+  /// known.
   std::optional<bool> is_of_rows(trace::DeviceOpId op) const;
 
-  /// A chain as one kernel.
+  /// A chain fused into one kernel.
   struct Joined {
     double share =
-        1;  ///< of its bytes that still move: each input once, and no result that only the chain itself reads
-    std::size_t inner = 0;  ///< results that only the chain reads
+        1;  ///< of its bytes that still move: each input once, no result that only the chain reads
+    std::size_t inner = 0;  ///< number of results that only the chain reads
   };
-  /// Nothing where an op or its bytes are not known.
+  /// Nothing if an op or its bytes are not known.
   std::optional<Joined> joined(std::span<const trace::DeviceOpId> chain) const;
 
  private:

@@ -16,21 +16,22 @@ namespace {
 
 using namespace trace;
 
-/// Rounding reads a value (4 bytes) and what earlier steps left of it (4), and writes the half (2) and the new
-/// remainder (4); widening reads 2 and writes 4.
+/// Bytes per value. Rounding reads the value (4) and the remainder of earlier steps (4), and writes
+/// the half (2) and the new remainder (4); widening reads 2 and writes 4.
 constexpr double kRoundBytes = 14;
 constexpr double kWidenBytes = 6;
 constexpr double kValueBytes = 4;
 
-/// One message after another that a sum of gradients takes: one all-reduce, or those inside the nodes and across them.
+/// A stage of the gradients' sum: the only all-reduce, or one of the collectives inside and across
+/// nodes.
 struct Stage {
   std::vector<Transfer> messages;
   TransferModel model;
-  double kernel_bytes = 0;  ///< a value, of the kernels before or after its messages
-  int kernels = 0;          ///< so many
+  double kernel_bytes = 0;  ///< bytes per value of the kernels before or after its messages
+  int kernels = 0;          ///< number of kernels
 };
 
-/// The call also launches the kernels.
+/// Adds the launches of `kernels` more kernels to the op's call.
 void launch_more(const Predictor& predictor, DeviceOpId op, int kernels, Editor& editor) {
   const DependencyGraph& graph = predictor.program().graph();
   const CallId call = predictor.trace().device_ops.call[op.value];
@@ -39,7 +40,8 @@ void launch_more(const Predictor& predictor, DeviceOpId op, int kernels, Editor&
   editor.set_duration(task, graph.base(task) * (1 + kernels), true);
 }
 
-/// Of the kernels that round and widen. On a device of threads one of them does that, as it copies: a byte in, a byte out.
+/// Rate of the kernels that round and widen. On a device that consists of threads, one thread does
+/// this at its copy rate: a byte in, a byte out.
 double bytes_per_ns(const Predictor& predictor, DeviceId id) {
   const Trace& trace = predictor.trace();
   if (trace.devices[id.value].type != DeviceType::kHost) return memory_bytes_per_ns(predictor, id);
@@ -47,10 +49,10 @@ double bytes_per_ns(const Predictor& predictor, DeviceId id) {
   return copy ? 2 * copy->value.p50 / 1e9 : 0;
 }
 
-/// Which line of a model counts.
+/// Selects one of the lines of a model.
 using LineOf = const TransferLine& (*)(const TransferModel&);
 
-/// Empty where the rate of the kernels beside the messages is not known.
+/// Messages with half the bytes. Empty if the rate of the rounding kernels is not known.
 Scenario at_half(const Predictor& predictor, const std::vector<Stage>& stages, LineOf line_of) {
   const Trace& trace = predictor.trace();
   const DependencyGraph& graph = predictor.program().graph();
@@ -73,7 +75,8 @@ Scenario at_half(const Predictor& predictor, const std::vector<Stage>& stages, L
   return editor.take();
 }
 
-/// Sums by nodes have three kinds of messages: gradients are rounded before the first and widened after the last.
+/// The stages of the sum. A sum by nodes has three kinds of messages; gradients are rounded before
+/// the first and widened after the last.
 std::vector<Stage> stages_of_sum(std::vector<std::vector<Transfer>> exchange,
                                  const Predictor& predictor) {
   std::vector<Stage> stages;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The work of a step is launched at once: by a CUDA graph, or by fewer and larger launches.
+// The work of a step is launched by one call (a CUDA graph), or by fewer and larger launches.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,37 +19,40 @@ namespace {
 
 using namespace trace;
 
-/// What a graph costs, which no recording without graphs shows.
+/// The cost of a graph, which recordings without graphs do not show.
 struct GraphCosts {
   DurationNs launch;
-  DurationNs node;  ///< more for each node
-  /// What lies between two nodes, by what lies between two launches on a stream: before Hopper, and since.
+  DurationNs node;  ///< additional cost of each node
+  /// Gap between two nodes, as a share of the gap between two launches on a stream: before Hopper,
+  /// and since.
   double gap_share = 1;
   double gap_share_of_hopper = 1;
-  /// Of that, where the recording does not show it.
+  /// The gap between two launches if the recording does not show it.
   DurationNs unseen_gap;
-  /// Whether collectives are nodes, too. torch.compile under DistributedDataParallel ends a graph where the gradients of a bucket
-  /// are ready, and so does headway-train.
+  /// True if collectives are nodes, too. torch.compile under DistributedDataParallel ends a graph
+  /// when the gradients of a bucket are ready, and so does headway-train.
   bool collectives = false;
 };
-// Launching: 2.5 µs and 1 ns a node since CUDA 12.6 (straight lines of nodes), up to 0.3 µs a node before: 50 ns is the mean of what
-// lies between by order of magnitude. Between nodes: 0.5 of 0.9 µs (V100, CUDA 10, NVIDIA), 0.9 of 1.3 to 1.4
-// (V100, profiles of PyTorch), 0.3 µs less of about 0.9 (GV100), 0.1 of 1.25 (H100, CUDA 13, tests/data/h100).
+// Launch: 2.5 µs plus 1 ns per node since CUDA 12.6 (straight lines of nodes), up to 0.3 µs per
+// node before; 50 ns lies between on a logarithmic scale. Gaps between nodes: 0.5 instead of 0.9 µs
+// (V100, CUDA 10, NVIDIA), 0.9 instead of 1.3 to 1.4 (V100, profiles of PyTorch), 0.3 µs less than
+// about 0.9 (GV100), 0.1 instead of 1.25 (H100, CUDA 13, tests/data/h100).
 constexpr GraphCosts kLikelyCosts{{2'500}, {50}, 0.62, 0.2, {}};
 constexpr GraphCosts kLeastCosts{{2'500}, {1}, 0.4, 0.05, {}, true};
-/// Also launched as slowly as before CUDA 12.
+/// With launches as slow as before CUDA 12.
 constexpr GraphCosts kMostCosts{{8'000}, {300}, 0.9, 0.6, {2'500}};
-/// Nothing but the launches gets shorter.
+/// Only launches get shorter; gaps stay.
 constexpr GraphCosts kGapsStay{{2'500}, {50}, 1, 1, {}};
 constexpr int kHopper = 9;
-/// Of what is gained only if nodes follow each other more closely, so much counts.
+/// Factor on the part of the gain that requires shorter gaps between nodes.
 constexpr double kUnseenCounts = 0.5;
 
 bool is_collective(const Predictor& predictor, DeviceOpId op) {
   return predictor.analysis().attribution.class_of[op.value] == TimeClass::kCommTransfer;
 }
 
-/// Streams of collectives and of what packs messages: not the one with most kernels of a device, if collectives run there.
+/// Streams of collectives and of the kernels that pack messages. A device's stream with most
+/// kernels is not among them, even if collectives run there.
 std::set<StreamId> streams_of_collectives(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   std::map<StreamId, std::size_t> kernels;
@@ -70,7 +73,8 @@ std::set<StreamId> streams_of_collectives(const Predictor& predictor) {
   return streams;
 }
 
-/// What becomes a node of the graph. Copies from and to the host stay outside: their memory changes.
+/// True if the call becomes a node of the graph. Copies from and to the host stay outside, because
+/// their memory changes.
 bool is_node(const Trace& trace, CallId call) {
   switch (trace.calls.kind[call.value]) {
     case DeviceCallKind::kLaunch:
@@ -92,7 +96,8 @@ bool prepares(const Trace& trace, CallId call) {
   return trace.calls.kind[call.value] == DeviceCallKind::kOther;
 }
 
-/// What one graph would hold: a step, or of a recording without steps all that a thread launches.
+/// The part of the run that one graph would hold: a step; without steps, everything that a thread
+/// launches.
 struct Stretch {
   ThreadId thread;
   Interval host;
@@ -112,7 +117,7 @@ std::vector<Stretch> stretches(const Trace& trace, const Steps& steps) {
   return all;
 }
 
-/// The host waits for the device, so what it launches afterwards is not of the same graph.
+/// True if the host waits for the device in this call. Later launches then belong to another graph.
 bool waits(const Trace& trace, CallId call) {
   switch (trace.calls.kind[call.value]) {
     case DeviceCallKind::kCopyBlocking:
@@ -126,7 +131,8 @@ bool waits(const Trace& trace, CallId call) {
   }
 }
 
-/// The calls of a step's process in the order of time, of all threads that launch: a framework's backward pass has its own.
+/// The calls of all launching threads of a step's process, by time: a framework's backward pass has
+/// its own thread.
 std::vector<CallId> calls_within(const Trace& trace, const Stretch& step) {
   const ProcessId process = trace.threads[step.thread.value].process;
   std::vector<CallId> all;
@@ -169,7 +175,7 @@ class Graphs {
   Scenario take() { return editor_.take(); }
 
  private:
-  /// What is launched afterwards is of another graph.
+  /// True if the call ends a graph: later launches belong to another one.
   bool ends(CallId call) const {
     const DeviceOpId op = trace_.calls.op[call.value];
     if (waits(trace_, call)) return true;
@@ -177,7 +183,7 @@ class Graphs {
            (is_collective(predictor_, op) || outside_.contains(trace_.device_ops.stream[op.value]));
   }
 
-  /// One graph, if there is more than one launch.
+  /// Replaces the calls by one graph, if there is more than one launch.
   void add(std::span<const CallId> calls, ThreadId thread) {
     CallId first;
     std::int64_t nodes = 0;
@@ -209,7 +215,7 @@ class Graphs {
     return major >= kHopper ? costs_.gap_share_of_hopper : costs_.gap_share;
   }
 
-  /// A node comes sooner after the one before it than a launch of its own would.
+  /// Shortens the gap before the op: nodes follow each other more closely than launches.
   void follow_closely(CallId call) {
     const DeviceOpId op = trace_.calls.op[call.value];
     if (!op.valid()) return;
@@ -225,7 +231,8 @@ class Graphs {
       const DurationNs recorded = program.recorded(start) - program.recorded(constraint.from);
       const DurationNs gap =
           seen ? constraint.lag : std::max(constraint.lag, std::min(costs_.unseen_gap, recorded));
-      // That is the device's, and stays with launches that cost nothing.
+      // The gap is the device's time. It remains even if launches cost nothing, so it is not
+      // modelled.
       editor_.set_lag(constraint.id, {std::llround(share * static_cast<double>(gap.ns))}, false);
     });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Samples are decoded once, before training, and read as they are used.
+// Samples are decoded once, before training; training reads decoded samples.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace trace;
 
-/// Copied to the device in a step.
+/// Bytes that are copied to the device in a step.
 std::int64_t bytes_of_input(const Predictor& predictor) {
   const DeviceOps& ops = predictor.trace().device_ops;
   const Analysis& analysis = predictor.analysis();
@@ -34,7 +34,7 @@ std::int64_t bytes_of_input(const Predictor& predictor) {
   return steps ? bytes / steps : 0;
 }
 
-/// A step has several where gradients are accumulated.
+/// Batches per step; more than one if gradients are accumulated.
 double batches_of_step(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const auto steps =
@@ -42,13 +42,13 @@ double batches_of_step(const Predictor& predictor) {
   return std::max(1.0, std::round(static_cast<double>(batches_made(trace)) / steps));
 }
 
-/// Of a result "samples x height x width x channels", or with the channels second.
+/// The channels of a result "samples x height x width x channels", or with the channels second.
 std::int64_t channels_of(const std::vector<std::int64_t>& extents) {
   return extents[1] == extents[2] ? extents[3] : extents[1];
 }
 
-/// Numbers of the pictures that the first op of the graph reads: a batch as it is used. 0 where no graph tells, or what it
-/// reads is no picture.
+/// Count of numbers in the pictures of a batch, which the first op of the graph reads. 0 without a
+/// graph, or if its input is not pictures.
 std::int64_t numbers_used(const Trace& trace) {
   constexpr std::size_t kPictures = 4;
   const GraphOp* first = nullptr;
@@ -60,7 +60,7 @@ std::int64_t numbers_used(const Trace& trace) {
   if (extents.size() != kPictures || first->output_bytes <= 0) return 0;
   const auto results = static_cast<double>(elements_in(first->shape));
   if (first->flops <= 0) return std::llround(results);  // changes their type or their layout
-  // A convolution: of each result, so many numbers and as many weights of its channel.
+  // A convolution: each result uses `depth` input numbers and as many weights of its channel.
   const double depth = static_cast<double>(first->flops) / 2 / results;
   const double size = static_cast<double>(first->output_bytes) / results;
   const double weights = depth * static_cast<double>(channels_of(extents));
@@ -68,9 +68,9 @@ std::int64_t numbers_used(const Trace& trace) {
   return std::llround(std::max(0.0, read));
 }
 
-/// Of a batch that is stored decoded, a byte for each number that the model takes. Where no graph says how many: the bytes
-/// that are copied to the device, a quarter of them where the host augments, because what is a byte in the store is a float in
-/// the copy.
+/// Bytes of a batch that is stored decoded: one for each number that the model reads. Without a
+/// graph: the bytes that are copied to the device, or a quarter of them if the host augments,
+/// because then a stored byte is copied as a float.
 std::int64_t stored_bytes(const Predictor& predictor) {
   constexpr std::int64_t kBytesOfFloat = 4;
   if (const std::int64_t used = numbers_used(predictor.trace()); used > 0) return used;
@@ -79,7 +79,7 @@ std::int64_t stored_bytes(const Predictor& predictor) {
          (floats ? kBytesOfFloat : 1);
 }
 
-/// Of a batch once it is decoded, as ranges say; 0 where none does.
+/// Bytes of a decoded batch, from ranges; 0 if no range has them.
 double decoded_bytes(const Trace& trace) {
   const std::int64_t batches = batches_made(trace);
   std::int64_t bytes = 0;
@@ -90,8 +90,8 @@ double decoded_bytes(const Trace& trace) {
   return batches ? static_cast<double>(bytes) / static_cast<double>(batches) : 0;
 }
 
-/// How many times as large as the model sees them samples are usually kept: of pictures that are larger than that a part is
-/// chosen, 224 of 256 pixels a side.
+/// Size of stored samples as a multiple of the size that the model reads. Larger pictures are
+/// usually stored for cropping: 224 of 256 pixels a side.
 double kept_for_crops(const Predictor& predictor) {
   constexpr double kLarger = 1.05;
   constexpr double kSide = 256.0 / 224;
@@ -101,7 +101,7 @@ double kept_for_crops(const Predictor& predictor) {
   return crops && !predictor.analysis().program.is_inference() ? kSide * kSide : 1;
 }
 
-/// How many times as many bytes are read where samples are stored decoded.
+/// Factor on the bytes read if samples are stored decoded.
 double bytes_by(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const std::int64_t batches = batches_made(trace);
@@ -110,8 +110,8 @@ double bytes_by(const Predictor& predictor) {
   return read && stored ? static_cast<double>(stored) / static_cast<double>(read) : 1;
 }
 
-/// What resizing takes time for: filters that weigh all of the source, those that only look at what they need of it for a
-/// result, or both alike, as the usual ones of two passes do.
+/// What the time of resizing is proportional to: the source (filters that weigh all of it), the
+/// result (filters that read only what they need), or both alike (the usual filters of two passes).
 enum class ResizeCost { kBoth, kSource, kResult };
 
 /// Names of the ranges that resize.
@@ -127,7 +127,8 @@ std::set<StringId> resizing(const Trace& trace) {
   return names;
 }
 
-/// Pictures are stored about as large as they are used. `by`: how much larger they are kept.
+/// Shortens resizing, because pictures are stored about as large as they are used. `by`: factor on
+/// that size.
 void scale_resizing(const Predictor& predictor, double by, ResizeCost cost, Scenario& scenario) {
   if (cost == ResizeCost::kResult) return;
   const Trace& trace = predictor.trace();
@@ -144,7 +145,8 @@ void scale_resizing(const Predictor& predictor, double by, ResizeCost cost, Scen
   }
 }
 
-/// Where the device augments, whole pictures cross; stored ones are about as large as they are used.
+/// Shrinks the copies if the device augments: then whole pictures are copied, and stored ones are
+/// about as large as they are used.
 Scenario smaller_copies(const Predictor& predictor, double by) {
   constexpr double kBesidesPixels = 1.02;  // where each picture lies, and how large it is
   const Trace& trace = predictor.trace();
@@ -170,8 +172,8 @@ Scenario smaller_copies(const Predictor& predictor, double by) {
   return editor.take();
 }
 
-/// Of the reading time, what goes with the bytes: likely, at least and at most. Where reads of one size show no limit, nothing tells
-/// the bytes' part from the requests'.
+/// Share of the reading time that is proportional to the bytes: likely, at least and at most. If
+/// reads of one size show no limit, the parts of bytes and requests cannot be separated.
 struct ForBytes {
   double likely;
   double least;
@@ -191,7 +193,8 @@ ForBytes for_bytes(const Predictor& predictor) {
   return {1 - of_requests->likely, 1 - of_requests->most, 1};
 }
 
-/// `by`: samples are kept so many times as large as they are used. `for_bytes`: of the reading time.
+/// `by`: size of stored samples as a multiple of the used size. `for_bytes`: share of the reading
+/// time that is proportional to the bytes.
 Scenario decoded(const Predictor& predictor, double for_bytes, double bytes, double by,
                  ResizeCost resize = ResizeCost::kBoth) {
   Scenario scenario = smaller_copies(predictor, by);
@@ -204,7 +207,8 @@ Scenario decoded(const Predictor& predictor, double for_bytes, double bytes, dou
 }
 
 Proposal propose(const Predictor& predictor) {
-  // Samples may be kept somewhat larger than they are used, for what crops them, or smaller than they are padded to.
+  // Samples may be stored somewhat larger than they are used (for cropping) or smaller (before
+  // padding).
   constexpr double kOtherSize = 1.5;
   const StageTime decoding = time_of_stage(predictor.trace(), RangeKind::kDecode);
   if (decoding.ranges == 0) return not_here("no range separates decoding from other sample work");

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The workers may make more batches ahead: none of them idles because the queue is full while the next batch is late.
+// SPDX-License-Identifier: MIT Workers make more batches ahead, so that none of them idles at a
+// full queue before the next late batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,14 +20,14 @@ Proposal propose(const Predictor& predictor) {
   std::size_t before = 0;
   std::size_t after = 0;
   double certainty = 1;
-  DurationNs if_full;  // a step's reads, where the storage has no more to give
+  DurationNs if_full;  // time of a step's reads if the storage is already at its limit
   for (const Loader& loader : find_loaders(points)) {
     if (!has_workers(points, loader)) continue;
     const std::size_t workers = workers_at_once(points, loader);
-    // Twice as many: the bursts of a loader are as long as its queue.
+    // Twice the depth, because the bursts of a loader are as long as its queue.
     const std::size_t depth = std::max(2 * loader.depth, workers + 1);
     pools.add(loader, workers, depth, is_in_turns(points, loader, workers));
-    // No more of them read at once than batches are under way.
+    // At most as many workers read at once as batches are in work.
     const auto readers = static_cast<double>(std::min(workers, loader.depth));
     certainty =
         std::min(certainty, pools.certainty_of(loader, static_cast<double>(workers) / readers));

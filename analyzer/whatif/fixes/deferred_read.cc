@@ -10,7 +10,8 @@ namespace {
 
 using namespace trace;
 
-/// A result for the eye, not an activation that is wanted on the host.
+/// Limit in bytes for results that are only displayed; larger copies are activations that the host
+/// needs.
 constexpr std::int64_t kSmall = 4096;
 
 Proposal propose(const Predictor& predictor) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device code is loaded and compiled before the steps: what threads did in that time they do no longer.
+// Device code is loaded and compiled before the steps, so that time is removed from the steps.
 #include <fmt/format.h>
 
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace trace;
 
-/// By thread, when it loads; `none` for what is not said to be of a thread.
+/// Intervals in which each thread loads code; under `none` those without a known thread.
 std::map<ThreadId, IntervalSet> loading_of_threads(const Trace& trace) {
   const Loading loading = find_loading(trace);
   std::map<ThreadId, std::vector<Interval>> intervals;

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: MIT
-// The router sends all experts as many tokens: between the all-to-alls of a layer every rank's kernels take what they take on
-// average. The all-to-alls last as long as the rank with most tokens needs; time = fixed + rate · work of that rank, as
-// times the mean, fitted over the layers where they differ; else the start of
-// all-reduces is taken to be fixed, or half, where nothing tells it.
+// SPDX-License-Identifier: MIT The router sends all experts equally many tokens: between the
+// all-to-alls of a layer, every rank's kernels take the mean time. An all-to-all lasts as long as
+// the rank with most tokens needs: time = fixed + rate · (work of that rank / mean work), fitted
+// over layers if these differ. Else the fixed part is the start of all-reduces, or half of the time
+// if that is not known.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,9 +22,11 @@ namespace {
 
 using namespace trace;
 
-/// Ranks whose longest is within this of the mean are even: independent choices of tokens scatter as much.
+/// Ranks are even if the longest is at most this multiple of the mean: independent choices of
+/// tokens scatter as much.
 constexpr double kEven = 1.02;
-/// Layers tell how a transfer follows the work where what the rank with most has differs by so many times the mean.
+/// Layers show how a transfer depends on the work if their largest work, as a multiple of the mean,
+/// differs by this much.
 constexpr double kDiffers = 0.1;
 
 struct Layer {
@@ -48,7 +50,8 @@ std::vector<Layer> layers_of(const std::vector<std::vector<ExpertPart>>& all) {
   return layers;
 }
 
-/// What a layer's all-to-all takes once all ranks are there: the least of them.
+/// Transfer time of a layer's all-to-all after all ranks arrived: the shortest duration of any
+/// rank.
 double transfer_ns(const DeviceOps& ops, const Layer& layer, DeviceOpId ExpertPart::*which) {
   double least = INFINITY;
   for (const ExpertPart& one : *layer.parts)
@@ -56,7 +59,8 @@ double transfer_ns(const DeviceOps& ops, const Layer& layer, DeviceOpId ExpertPa
   return least;
 }
 
-/// Layers with as many kernels do the same work: forward passes, or backward passes.
+/// Layers by their number of kernels: equal numbers mean the same kind of work (forward or
+/// backward).
 using Alike = std::map<std::size_t, std::vector<const Layer*>>;
 
 Alike alike(const std::vector<Layer>& layers) {
@@ -65,8 +69,8 @@ Alike alike(const std::vector<Layer>& layers) {
   return result;
 }
 
-/// By how much a transfer takes longer for each time the mean that the rank with most has, in ns; none where all layers of a
-/// kind are alike.
+/// Growth of a transfer in ns, per multiple of the mean work that the rank with most has; none if
+/// all layers of a kind are alike.
 std::optional<double> rate_of(const DeviceOps& ops, const std::vector<Layer>& layers,
                               DeviceOpId ExpertPart::*which) {
   bool differ = false;
@@ -102,7 +106,8 @@ void make_even(const Predictor& predictor, const Layer& layer, Editor& editor) {
   }
 }
 
-/// All-to-alls last as long as one with the mean. Where layers do not tell, `fixed` of their time stays, at most half.
+/// Shortens all-to-alls to the time of one with mean work. If layers show no rate, `fixed` of their
+/// time stays, at most half of it.
 void shorten(const std::vector<Layer>& layers, DeviceOpId ExpertPart::*which, double fixed,
              const DeviceOps& ops, Editor& editor) {
   const std::optional<double> rate = rate_of(ops, layers, which);
@@ -130,7 +135,7 @@ Proposal propose(const Predictor& predictor) {
   if (most < kEven * mean)
     return not_here(fmt::format("the rank with most tokens takes {} longer than the mean",
                                 format_percent(most / mean - 1)));
-  // Sums of gradients pass on more often than an all-to-all: it starts at least as soon.
+  // An all-reduce has more hops than an all-to-all, so its start is an upper limit.
   const TransferModel sums = model_transfers(predictor, main_all_reduces(predictor));
   const double start = sums.told_apart ? sums.line.fixed : INFINITY;
   auto scenario = [&](double fixed) {

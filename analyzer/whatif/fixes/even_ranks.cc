@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT
-// A rank that keeps the others waiting takes for everything what its peers take. Ranks of one job do the same
-// things in the same order, so the n-th piece of work of a stream or thread in a step is matched with the n-th of
-// theirs. By step, because recordings may begin and end anywhere.
+// SPDX-License-Identifier: MIT A rank that keeps the others waiting takes the time of its peers for
+// each piece of work. Ranks of one job do the same work in the same order, so the n-th piece of a
+// stream or thread in a step is matched with the peers' n-th piece. It is counted within a step,
+// because recordings may begin and end anywhere.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,18 +24,19 @@ namespace {
 
 using namespace trace;
 
-/// A rank is slow when its work takes this much more than that of the rank in the middle.
+/// A rank is slow if its work takes more than this multiple of the median rank's.
 constexpr double kSlow = 1.02;
 
-/// What one point of a rank adds: an op's or call's own time, or a pause of its thread. The pause may be cut:
-/// the slots from `first` to `last`.
+/// A piece of a rank's work: an op's or call's own time, or a pause of its thread. Cuts may divide
+/// the pause into the slots from `first` to `last`.
 struct Piece {
   Slot first;
   Slot last;
   DurationNs own;
 };
 
-/// A stream or thread of a process, in the order in which the process made those, in one step.
+/// A stream or thread of a process in one step. `which`: its index in the order in which the
+/// process created them.
 struct Row {
   bool thread = false;
   std::uint32_t which = 0;
@@ -72,9 +73,9 @@ class Pieces {
     }
   }
 
-  /// Calls `visit` with the process, the row and the piece. Threads that launch nothing are left out, and so
-  /// are processes that are no ranks, kernels of experts, and calls that only wait: whether a rank has to wait, and so makes the call, depends on
-  /// the others.
+  /// Calls `visit` with the process, the row and the piece. Left out are threads that launch
+  /// nothing, processes that are not ranks, kernels of experts, and calls that only wait: whether a
+  /// rank waits, and so makes the call, depends on the others.
   template <class Visit>
   void for_each(Visit visit) const {
     Piece piece{{0}, {0}, {}};
@@ -127,9 +128,9 @@ class Pieces {
   const Trace& trace_;
   std::vector<std::vector<std::pair<TimeNs, std::int64_t>>> steps_;  ///< by process: begin, number
   std::vector<std::uint32_t>
-      which_;  ///< by thread: the how-manieth of its process; kNone: no calls
+      which_;  ///< by thread: its index among the threads of its process; kNone: no calls
   std::vector<bool>
-      of_experts_;  ///< by op: what it takes depends on where tokens go (even-experts)
+      of_experts_;  ///< by op: true if its time depends on where tokens go (even-experts)
 };
 
 DurationNs middle_of(std::vector<DurationNs>& values) {
@@ -151,10 +152,10 @@ void set_piece(Editor& editor, const Program& program, const Piece& piece, Durat
 struct SlowRanks {
   std::vector<ProcessId> all;
   bool compared = false;  ///< at least two ranks have such pieces
-  double most = 0;  ///< by how much the slowest takes longer than the one in the middle, as a share
+  double most = 0;        ///< excess of the slowest rank over the median rank, as a share
 };
 
-/// The processes of ranks that are slow, by what the pieces of each add up to.
+/// The processes of slow ranks, by the sum of each rank's pieces.
 SlowRanks slow_ranks(const Pieces& pieces, std::size_t processes) {
   std::vector<DurationNs> total(processes);
   pieces.for_each(
@@ -172,7 +173,7 @@ SlowRanks slow_ranks(const Pieces& pieces, std::size_t processes) {
   return slow;
 }
 
-/// The pieces of a slow rank's row take what those of its peers take, in the middle.
+/// Sets the pieces of a slow rank's row to the median of its peers' pieces.
 void follow_peers(const std::vector<Piece>& pieces,
                   std::span<const std::vector<Piece>* const> peers, const Program& program,
                   Editor& editor) {
@@ -184,7 +185,8 @@ void follow_peers(const std::vector<Piece>& pieces,
   }
 }
 
-/// What the ranks' streams do in the same place of the same step, where all do as much.
+/// Groups the rows of all ranks at the same place of the same step, if all have equally many
+/// pieces.
 std::vector<std::vector<const std::vector<Piece>*>> same_work(const std::vector<Rows>& rows) {
   std::vector<const Rows*> ranks;
   for (const Rows& its : rows)
@@ -208,8 +210,8 @@ DurationNs total(const std::vector<Piece>& pieces) {
   return sum;
 }
 
-/// Another rank is the slow one in every step, by more than one is over all: batches of unequal work. Each piece takes the mean
-/// of all ranks.
+/// For batches of unequal work: another rank is slow in each step, by more than any rank is over
+/// all steps. Each piece takes the mean of all ranks.
 Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows, double over_all,
                       bool compared) {
   const double uneven = std::max(0.02, 2 * over_all);

@@ -25,7 +25,8 @@ void drop(const Predictor& predictor, const EarlyExchanges& early, Editor& edito
   for (DeviceOpId op : early.kernels) editor.drop_op(op);
 }
 
-/// Of what a thread communicates itself, by the names of it, the last pass' part stays, and so much of the others'.
+/// Shortens a thread's own communication, found by range names: the last pass's part stays, and the
+/// share `left` of the other passes' parts.
 Scenario shortened(const Predictor& predictor, const EarlyExchanges& early, double left) {
   std::set<StringId> names;
   for (RangeId range : early.ranges) names.insert(predictor.trace().ranges.name[range.value]);
@@ -40,8 +41,8 @@ Scenario shortened(const Predictor& predictor, const EarlyExchanges& early, doub
   return scenario;
 }
 
-/// Of what a host thread communicates, the share that is a wait for late ranks: it comes at the last exchange instead. Half of it
-/// where the other ranks are not known.
+/// Share of a host thread's communication that is waiting for late ranks. It moves to the last
+/// exchange. Half if the other ranks are not known.
 double waiting_share(const DevicePartition& partition) {
   constexpr double kUnknown = 0.5;
   const DurationNs waits = partition.per_steady_step[TimeClass::kStragglerWait];
@@ -62,7 +63,8 @@ Proposal propose(const Predictor& predictor) {
       "gradients of {} batches are exchanged once per step, not after each", early.passes);
   if (!early.ranges.empty()) {
     Proposal proposal{true, text, shortened(predictor, early, waiting_share(partitions[judged]))};
-    // Ranks that are late in turns wait less for each other where they meet less often; all of it may be waiting.
+    // At least nothing remains, because ranks that are late in turns wait less if they meet less
+    // often. At most everything remains, because all of the time may be waiting.
     proposal.otherwise = {shortened(predictor, early, 0), shortened(predictor, early, 1)};
     return proposal;
   }

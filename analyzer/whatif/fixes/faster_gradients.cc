@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Slow data gradients of convolutions take another algorithm.
+// Slow data gradients of convolutions use another algorithm.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Proposal propose(const Predictor& predictor) {
   double sum = 0;
   std::size_t count = 0;
   bool by_name = false;
-  // Every rank is changed alike: one that is not would hold the others up.
+  // On every rank: an unchanged rank would delay the others.
   for (std::size_t i = 0; i < context.partitions.size(); ++i) {
     if (!context.partitions[i].device.valid()) continue;
     const Gradients gradients = measure_gradients(context, context.partitions[i], context.work[i]);

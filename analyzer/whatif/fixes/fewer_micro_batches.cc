@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT
-// A pipeline passes on half as many micro batches of twice the size: the first half of the passes is of that size, with their
-// messages, and the second half is gone. What is left keeps the order of a schedule of so many (one forward pass ahead for each
-// stage behind it, say), which leaving out each second pass would not.
+// SPDX-License-Identifier: MIT A pipeline uses half as many micro batches of twice the size. The
+// first half of the passes and their messages double in size, and the second half is removed. This
+// keeps the order of a schedule with that number of micro batches (for example, one forward pass
+// ahead for each later stage); removing every second pass would not.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ class FewerParts {
         micro_batches_(micro_batches),
         editor_(predictor) {}
 
-  /// False where nothing tells which micro batch a kernel is for.
+  /// False if the micro batch of kernels is not known.
   bool edit() {
     std::set<DeviceOpId> messages;
     for (const Collective& one : predictor_.trace().collectives) {
@@ -38,7 +38,7 @@ class FewerParts {
       const std::int64_t batch = ops_.batch[one.op.value];
       if (batch < 0) return false;
       messages.insert(one.op);
-      // Twice the bytes in one message, and none in the other.
+      // Messages of the first half have twice the bytes; the others are dropped.
       if (is_gone(batch))
         editor_.drop_message(one.op);
       else
@@ -65,10 +65,10 @@ class FewerParts {
   Scenario take() { return editor_.take(); }
 
  private:
-  /// Its samples are part of one of the first half.
+  /// True for a micro batch of the second half, whose samples join one of the first half.
   bool is_gone(std::int64_t batch) const { return batch % micro_batches_ >= micro_batches_ / 2; }
 
-  /// That has the size of the parameters, whatever the micro batch.
+  /// True if the op adds up gradients, which takes the same time for any size of micro batch.
   bool adds_up_gradients(DeviceOpId op, Phase phase) const {
     return phase == Phase::kBackward && ops_.op[op.value] < 0 &&
            !predictor_.trace().graph_ops.empty();

@@ -34,7 +34,7 @@ Proposal propose(const Predictor& predictor) {
   for (const Loader& loader : find_loaders(points)) {
     if (loader.made.empty() || loader.waited.empty()) continue;
     const std::size_t workers = workers_at_once(points, loader);
-    // The prefetch depth also limits how many workers have a batch at once.
+    // The prefetch depth also limits the number of workers that have a batch at once.
     if (std::min(workers, loader.depth) <= new_workers) continue;
     const bool in_turns = is_in_turns(points, loader, workers);
     const std::size_t depth =

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Sums in stages (inside the nodes, between them, back) as one ring over all ranks. It crosses each node's network once and
-// has it to itself; what goes away is starting two more collectives for each sum, which small sums are made of.
+// SPDX-License-Identifier: MIT Sums in stages (inside the nodes, between nodes, back) become one
+// ring over all ranks. It crosses each node's network once and has it to itself. It saves the start
+// of two more collectives per sum, which dominates small sums.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,14 +18,15 @@ namespace {
 
 using namespace trace;
 
-/// Starting a collective, whatever it sends: NCCL's own model of itself (src/include/tuning.h: baseLat).
+/// Start of a collective of any size, from NCCL's own model (src/include/tuning.h: baseLat).
 constexpr double kStartNs = 8'400;
 
-/// What the recording does not tell. Nothing of it counts where each node has one rank: its stages inside of a node are empty.
+/// Figures that the recording does not show. They do not matter if each node has one rank, because
+/// the stages inside a node are then empty.
 struct Unknown {
   double
-      network;  ///< the one connection of a ring gets so much of what the connections of a node reach together
-  double start;  ///< of what is reckoned with
+      network;  ///< rate of a ring's one connection, as a share of that of all a node's connections
+  double start;  ///< factor on kStartNs
 };
 constexpr Unknown kUsual{0.75, 1};
 constexpr std::array<Unknown, 4> kOther{{{0.5, 1}, {1, 1}, {0.75, 0.5}, {0.75, 3}}};
@@ -41,7 +42,8 @@ struct Staged {
   int nodes() const { return across.empty() ? 1 : across.front().ranks; }
 };
 
-/// Whether nothing is launched between the stages of a sum: what updates parameters in between needs both of them.
+/// True if no kernel is launched between the stages of a sum. A kernel in between (an update of
+/// sharded parameters) needs the separate stages.
 bool is_one_sum(const Trace& trace, const Transfer& scatter, const Transfer& gather) {
   const CallId first = trace.device_ops.call[scatter.op.value];
   const CallId last = trace.device_ops.call[gather.op.value];
@@ -62,7 +64,8 @@ double one_ring_ns(const Staged& staged, std::size_t i, const Unknown& unknown) 
   const double bytes = staged.scatter[i].bytes;
   const int ranks = staged.nodes() * staged.per_node();
   const double stages = staged.scatter[i].ns + staged.gather[i].ns;
-  // The ring has as many hops inside a node as both stages there, and more of each message passes through each link.
+  // Inside a node, the ring has as many hops as both stages there, but moves a larger share of each
+  // message over each link.
   const double starts = staged.across.empty() ? 1 : 2;
   const double inside = std::max(0.0, stages - starts * kStartNs * unknown.start) *
                         moved_share(ranks) / moved_share(staged.per_node());

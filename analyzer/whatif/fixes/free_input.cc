@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Input as if it were always there: more workers, prefetching, faster storage, whatever it takes.
+// Input is always ready, by whatever means: more workers, prefetching, faster storage.
 #include <fmt/format.h>
 
 #include "analyzer/whatif/editor.h"
@@ -26,7 +26,7 @@ Proposal propose(const Predictor& predictor) {
     ++waits;
   }
   Scenario scenario = editor.take();
-  // Where the training thread loads itself, or nobody knows who does, the time is its own.
+  // If the training thread loads the data itself, or it is not known who does, the time is its own.
   bool own = false;
   for (std::size_t part = 0; part < predictor.parts().size(); ++part) {
     const Part& one = predictor.parts()[part];

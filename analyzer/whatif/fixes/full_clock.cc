@@ -15,7 +15,7 @@ namespace {
 
 using namespace trace;
 
-/// A clock within this of the highest is the highest.
+/// A clock of at least this share of the highest counts as the highest.
 constexpr double kFull = 0.99;
 
 Proposal propose(const Predictor& predictor) {

@@ -18,7 +18,7 @@ namespace {
 
 using namespace trace;
 
-/// What one kernel can hold.
+/// Largest number of kernels that are fused into one.
 constexpr std::size_t kLongestChain = 16;
 
 struct Sums {
@@ -27,8 +27,9 @@ struct Sums {
   std::int64_t riding = 0;  ///< kernels that go into products
 };
 
-/// By the tensors that are left to move, beyond what a kernel takes at least; where they are not known, as
-/// long as the longest kernel of the chain: that one reads and writes the data once.
+/// Fuses a chain into one kernel. Its time beyond the shortest kernel's is proportional to the
+/// bytes that still move; if these are not known, it takes as long as the chain's longest kernel,
+/// which reads and writes the data once.
 void fuse(const DeviceOps& ops, const ChainTensors& tensors, DurationNs least,
           std::span<const DeviceOpId> chain, Editor& editor, Sums& sums, bool last_apart = false) {
   if (chain.size() < 2) return;
@@ -55,7 +56,7 @@ void fuse(const DeviceOps& ops, const ChainTensors& tensors, DurationNs least,
   sums.kernels += static_cast<std::int64_t>(chain.size());
 }
 
-/// By op: whether it is part of an attention in parts. That is a cause of its own, whose remedy is one kernel for all of it.
+/// By op: true if it is part of an unfused attention, which is a separate cause with its own fix.
 std::vector<bool> in_attentions(const Predictor& predictor) {
   std::vector<bool> inside(predictor.trace().device_ops.size());
   for (const Attention& one : find_attentions(predictor))
@@ -63,14 +64,14 @@ std::vector<bool> in_attentions(const Predictor& predictor) {
   return inside;
 }
 
-/// A run that is being read off a stream.
+/// The chain that is being collected on a stream.
 struct Chain {
   std::vector<DeviceOpId> ops;
   bool rows = false;         ///< one of them reduces rows
   bool normalises = false;   ///< one of them is a normalisation
-  bool reduced = false;      ///< one of them reduces, nothing tells how
-  std::size_t columns = 0;   ///< so many of them up to and with the last one that sums columns
-  bool by_compiler = false;  ///< then comes one that a compiler made
+  bool reduced = false;      ///< one of them reduces; whether rows or columns is not known
+  std::size_t columns = 0;   ///< number of ops up to and with the last one that sums columns
+  bool by_compiler = false;  ///< a kernel that a compiler generated follows
 };
 
 Proposal propose(const Predictor& predictor) {
@@ -108,24 +109,27 @@ Proposal propose(const Predictor& predictor) {
       Phase phase = attribution.phase_of[op.value];
       const bool goes_on =
           !chain.ops.empty() && attribution.phase_of[chain.ops.front().value] == phase;
-      // What a compiler left apart, kernels written for the layer share: sums for a normalisation's scale and shift
-      // read what the gradient of its input is made of. They stay two, of columns and of rows.
+      // Hand-written kernels of a layer fuse more than a compiler: the sums for a normalisation's
+      // scale and shift read the same tensors as the gradient of its input. Two kernels remain, one
+      // that sums columns and one that reduces rows.
       if (traits.family == KernelFamily::kFused && chain.columns > 0 &&
           chain.columns == chain.ops.size() && goes_on) {
         chain.ops.push_back(op);
         chain.columns = chain.ops.size();
         chain.by_compiler = true;
       }
-      // A loss picks from each row of what a softmax has just made of it, and its gradient is one value of each row.
+      // A loss picks a value from each row of a softmax's result; its gradient is one value in each
+      // row. So it can be fused with the softmax.
       const bool picks = traits.family == KernelFamily::kLoss &&
                          ((goes_on && tensors.reads(op, chain.ops.back())) ||
                           (i + 1 < of_stream.size() && tensors.reads(of_stream[i + 1], op)));
-      // Whoever writes a tensor can round it on the way.
+      // A kernel that writes a tensor can also round it.
       const bool rounds =
           traits.family == KernelFamily::kCast && goes_on && tensors.reads(op, chain.ops.back());
       if (!(can_fuse(traits) || picks || rounds) || phase == Phase::kUpdate) {
-        // A normalisation that the compiler had to call goes with what it made of the ops behind it. Not with what comes
-        // before it: of an add and an activation's gradient, kernels written for the layer leave the add.
+        // A library's normalisation is fused with the compiler's kernel after it, but not with the
+        // one before it: hand-written kernels do not include an add of gradients before an
+        // activation's gradient.
         const bool after = traits.family == KernelFamily::kFused && goes_on && chain.normalises &&
                            chain.columns == 0 && tensors.reads(op, chain.ops.back());
         if (after) chain.ops.push_back(op);
@@ -133,14 +137,14 @@ Proposal propose(const Predictor& predictor) {
         continue;
       }
       const std::optional<bool> of_rows = tensors.is_of_rows(op);
-      // Sums of columns need another division of the work than what reduces rows, but go together with what is
-      // computed element by element before them.
+      // Sums of columns divide the work differently from reductions of rows, but they can be fused
+      // with elementwise kernels before them.
       const bool columns = traits.family == KernelFamily::kReduction && of_rows == false;
       const bool reduction = reduces(traits.family) && !columns && of_rows != true;
       const bool alone = !(goes_on && tensors.reads(op, chain.ops.back())) &&
                          !(i + 1 < of_stream.size() && tensors.reads(of_stream[i + 1], op) &&
                            can_fuse(predictor.kernels().of(of_stream[i + 1])));
-      // A product that reads the same gradient sums its columns for nothing; whatever made it would have to sum them itself.
+      // A product that reads the same gradient can sum its columns at no cost.
       const bool may_ride =
           columns || (alone && !reduces(traits.family) && !moves_data(traits.family));
       if (may_ride && tensors.rides_on_product(op, columns)) {

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Attention in one kernel: the scores stay on the chip. What is left is its inputs and its result, and the products.
+// SPDX-License-Identifier: MIT Attention runs in one kernel that keeps the scores on the chip. Its
+// inputs, its result and the products remain.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,14 +21,15 @@ namespace {
 
 using namespace trace;
 
-/// A fused backward pass makes the scores again: five products instead of four (Dao et al. 2022, FlashAttention).
+/// A fused backward pass recomputes the scores: five products instead of four (Dao et al. 2022,
+/// FlashAttention).
 constexpr double kBackwardProducts = 5.0 / 4;
-/// Under a causal mask half of the scores count, and a fused kernel does not make the others.
+/// Under a causal mask, half of the scores count, and a fused kernel does not compute the others.
 constexpr double kCausal = 0.5;
-/// Ops without a kernel in a row; a graph of a broken file may have circles.
+/// Largest number of consecutive ops without a kernel; the graph of a broken file may have cycles.
 constexpr int kMostViews = 8;
 
-/// What the op graph says of the bytes that a fused kernel still moves; 0 without a graph.
+/// The bytes that a fused kernel still moves, from the op graph; 0 without a graph.
 class Bytes {
  public:
   Bytes(const Predictor& predictor, std::span<const Attention> all) : predictor_(predictor) {
@@ -42,7 +43,7 @@ class Bytes {
     for (const auto& [key, op] : graph_) {
       if (!ran.contains(key)) continue;
       for (std::int64_t input : op->inputs) {
-        // What has no kernel (a change of view, a rounding inside the product) hands on what it got.
+        // An op without a kernel (a view, a rounding inside the product) passes on its input.
         Key from{key.first, input};
         for (int i = 0; i < kMostViews && !ran.contains(from); ++i) {
           const auto made = graph_.find(from);
@@ -53,7 +54,7 @@ class Bytes {
         readers_[from].insert(key.second);
       }
     }
-    // The same in every step.
+    // Each attention once: it is the same in every step.
     std::map<OpId, const Attention*> distinct;
     for (const Attention& one : all) distinct.emplace(first_op(one), &one);
     for (const auto& [op, one] : distinct)
@@ -67,7 +68,8 @@ class Bytes {
       of_[op] = stored_share(*one) * (own(*one) + (one->backward ? of_forward(*one) : 0));
   }
 
-  /// Its inputs and results. The backward pass reads those of the forward pass, too, instead of what that kept.
+  /// Bytes of its inputs and results. The backward pass also reads those of the forward pass,
+  /// instead of stored scores.
   double of(const Attention& attention) const { return of_.at(first_op(attention)); }
 
  private:
@@ -96,7 +98,7 @@ class Bytes {
     return ops;
   }
 
-  /// An op that takes what comes from outside, or whose result goes there.
+  /// True if the op reads a tensor from outside the attention, or its result is read outside.
   bool at_border(const Key& op) const {
     auto outside = [&](std::int64_t other) { return !inside_.contains({op.first, other}); };
     const auto readers = readers_.find(op);
@@ -104,8 +106,9 @@ class Bytes {
            (readers != readers_.end() && std::ranges::any_of(readers->second, outside));
   }
 
-  /// Kernels may store shorter numbers than the graph has. Those at the border tell: scores and probabilities inside
-  /// may be longer (a softmax of BF16 writes FP32), and a fused kernel does not store them.
+  /// Recorded bytes as a share of the graph's bytes, because kernels may store shorter numbers than
+  /// the graph has. Only kernels at the border count: scores and probabilities inside may be longer
+  /// (a softmax of BF16 writes FP32), and a fused kernel does not store them.
   double stored_share(const Attention& attention) const {
     double recorded = 0;
     std::set<Key> border;
@@ -157,8 +160,8 @@ class Bytes {
   std::map<OpId, double> of_;      ///< by the op of the first kernel
 };
 
-/// What the products take: as recorded, or less where flops and rate say so (a product may wait for its scores to be
-/// written).
+/// Time of the products: as recorded, or less if flops and rate show it (a recorded product may be
+/// limited by writing its scores).
 double products_ns(const Predictor& predictor, const ProductRates& rates,
                    const Attention& attention, DurationNs least, bool causal) {
   const DeviceOps& ops = predictor.trace().device_ops;
@@ -179,7 +182,7 @@ Proposal propose(const Predictor& predictor) {
   const DeviceOps& ops = trace.device_ops;
   const std::vector<Attention> all = find_attentions(predictor);
   if (all.empty()) return not_here("no softmax between two products: attention is fused or absent");
-  // A backward pass has no mask of its own: its gradient is passed on where the scores counted.
+  // A backward pass has no mask kernel, so a mask anywhere makes all attentions causal.
   const bool causal = std::ranges::any_of(all, &Attention::masked);
   const Bytes bytes(predictor, all);
   const ProductRates rates(predictor);

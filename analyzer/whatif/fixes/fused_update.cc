@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// On processors, the optimizer's fused implementation instead of a loop over parameters.
+// On CPUs, the optimizer's fused implementation replaces a loop over parameters.
 #include <fmt/format.h>
 
 #include "analyzer/evidence/optimizer_calls.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kStep = "Optimizer.step#";
 
-/// Clearing gradients stays as it is.
+/// Scales the optimizer's work; clearing gradients stays as recorded.
 Scenario scaled(const Predictor& predictor, double by) {
   Scenario scenario;
   for (std::size_t p = 0; p < predictor.parts().size(); ++p) {

@@ -26,15 +26,18 @@ namespace {
 
 using namespace trace;
 
-/// Of the products, so much in half precision is an exception (a loss, a library of its own).
+/// Up to this share of the products' time in half precision is an exception (a loss, a separate
+/// library).
 constexpr double kFew = 0.1;
-/// Of the products, so much must be known to be in 32 bits: a name that says no type may be of any.
+/// Least share of the products' time that must be known to be in 32 bits; names may not show the
+/// type.
 constexpr double kMost = 0.5;
 
-/// The kernels that 16 bits make shorter, and by how much.
+/// How much shorter 16 bits make each kernel.
 class Halving {
  public:
-  /// `stored`: activations have 16 bits already; products alone move to the matrix units.
+  /// `stored`: activations already have 16 bits, so only products change: they move to the matrix
+  /// units.
   Halving(const Predictor& predictor, const DeviceLimits& limits, bool stored)
       : predictor_(predictor),
         limits_(limits),
@@ -49,7 +52,7 @@ class Halving {
 
   const SmallProducts& small() const { return small_; }
 
-  /// The share of the kernel's time, beyond what any kernel takes, that is left; 1: it stays as it is.
+  /// Remaining share of the kernel's time beyond the shortest kernel's; 1: unchanged.
   double share_left(DeviceOpId op, SmallProduct held_by) const {
     const KernelTraits traits = predictor_.kernels().of(op);
     const bool matrix = is_matrix_work(traits.family);
@@ -60,17 +63,17 @@ class Halving {
     const double now = matrix ? rate_of(traits) : limits_.fp32_flops;
     const double bytes =
         half ? 1 : share_with_bytes(predictor_, op, limits_.multiprocessors, kBytes);
-    // A product that does not fill the device waits for latency, too, of which 16 bits save nothing.
+    // A product that does not fill the device also waits for latency, which 16 bits do not shorten.
     if (matrix) {
       const double each = half ? 1 : bytes_of_block(bytes, held_by);
       return small_.share_left(op, half_ / now * (half ? 1 : kBytes / each), each, held_by)
           .value_or(now / (kShareOfPeaks * half_));
     }
     const KernelBound bound = bound_of(predictor_, op, kMatrixShare * now);
-    // Probabilities stay in 32 bits: of what a softmax reads and writes, half.
+    // A softmax's probabilities stay in 32 bits: only half of its bytes shrink.
     if (traits.family == KernelFamily::kSoftmax) return std::midpoint(1.0, bytes);
     if (moves_activations(traits.family)) return bytes;
-    // A name that says nothing: by its counted bytes.
+    // A kernel with an unknown name is judged by its counted bytes.
     return traits.family == KernelFamily::kUnknown && bound.known() &&
                    bound.memory_ns > bound.arithmetic_ns
                ? bytes
@@ -80,7 +83,8 @@ class Halving {
  private:
   static constexpr double kBytes = 0.5;
 
-  /// A product in 16 bits may read or write 32 where casts stand between products.
+  /// Remaining share of the bytes of a product in 16 bits: with casts between products, it may
+  /// still read or write 32 bits.
   double in_halves(DeviceOpId op, SmallProduct held_by) const {
     const std::optional<double> single = single_precision_bytes(predictor_, op);
     if (!single) return 1;
@@ -88,8 +92,9 @@ class Halving {
     return std::min(1.0, small_.share_left(op, 1, bytes, held_by).value_or(1));
   }
 
-  /// Half the bytes of a product that does not fill the device are half as many blocks, which save nothing, or as many that move
-  /// half as much: its tiles decide.
+  /// Remaining bytes of a block of a product that does not fill the device. With half the bytes,
+  /// there are either half as many blocks, which saves nothing, or as many blocks with half the
+  /// bytes, depending on the tiles.
   static double bytes_of_block(double if_fewer_blocks, SmallProduct held_by) {
     switch (held_by) {
       case SmallProduct::kLatency:
@@ -104,7 +109,7 @@ class Halving {
 
   double rate_of(const KernelTraits& traits) const {
     if (traits.math_unit != MathUnit::kTensor) return limits_.fp32_flops;
-    // TF32 of some cards is no faster than FP32, but those that run in it are known to.
+    // The peak of this type, where it is known: on some cards TF32 is no faster than FP32.
     const double known = limits_.peak_flops(traits.math_unit, traits.precision);
     return known > 0 ? known : limits_.easy_tensor_flops;
   }
@@ -116,7 +121,7 @@ class Halving {
   SmallProducts small_;
 };
 
-/// Kernels take what 16 bits leave of them, and casts go away.
+/// Shortens kernels to their time in 16 bits and drops casts.
 Editor halve(const Predictor& predictor, const Halving& halving, SmallProduct held_by) {
   const DeviceOps& ops = predictor.trace().device_ops;
   const DurationNs least = shortest_kernel(ops);
@@ -135,7 +140,8 @@ Editor halve(const Predictor& predictor, const Halving& halving, SmallProduct he
   return editor;
 }
 
-/// Between the stages of a pipeline go activations, and their gradients.
+/// Halves the messages between the stages of a pipeline, which carry activations and their
+/// gradients.
 void halve_messages(const Predictor& predictor, BytesTake take, Editor& editor) {
   const Trace& trace = predictor.trace();
   for (const Collective& one : trace.collectives)
@@ -144,14 +150,14 @@ void halve_messages(const Predictor& predictor, BytesTake take, Editor& editor) 
       editor.scale_message(one, 0.5, take);
 }
 
-/// What of it travels in half the bytes.
+/// Which exchanges have half the bytes.
 struct Halved {
   bool shards = false;
   bool activations = false;
 };
 
-/// Parameters that the ranks share travel, as their gradients do, in the type that products take (FSDP's mixed precision).
-/// Likewise the activations of layers that they share.
+/// Halves the exchanges of sharded parameters and their gradients, which have the products' type
+/// (FSDP's mixed precision), and of activations of layers that ranks share.
 Halved halve_shards(const Predictor& predictor, Editor& editor) {
   const Analysis& analysis = predictor.analysis();
   const DevicePartition& partition = analysis.partitions[predictor.steps().partition];
@@ -197,7 +203,7 @@ Proposal propose(const Predictor& predictor, bool mixed) {
     Editor editor = halve(predictor, halving, held_by);
     if (!stored) travel = halve_shards(predictor, editor);
     if (!stored) halve_messages(predictor, take, editor);
-    // BF16 has the range of FP32: what FP16 needs to keep small gradients goes away.
+    // BF16 has the range of FP32 and needs no loss scaling.
     if (limits->bf16) drop_loss_scaling(predictor.trace(), editor);
     const bool any = !editor.empty();
     // Autocast computes gradients of parameters in the parameters' own type.
@@ -211,7 +217,7 @@ Proposal propose(const Predictor& predictor, bool mixed) {
   };
   auto [any, likely] = halved(SmallProduct::kEither);
   std::vector<Scenario> otherwise;
-  if (!mixed)  // products stay as they are where they are in 16 bits
+  if (!mixed)  // products that are already in 16 bits stay
     for (const SmallProduct held_by : halving.small().ends())
       otherwise.push_back(halved(held_by).second);
   if (!any) return not_here("no kernel would get shorter");
@@ -252,7 +258,7 @@ Proposal propose_throughout(const Predictor& predictor) {
 }  // namespace
 
 bool is_mixed(const Predictor& predictor) {
-  /// A program in 16 bits throughout casts its input and its loss, there and back.
+  /// A program entirely in 16 bits still casts its input and its loss, there and back.
   constexpr std::int64_t kAtItsEnds = 4;
   const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
   std::int64_t casts = 0;

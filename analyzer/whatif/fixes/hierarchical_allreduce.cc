@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT
-// A sum first inside each node, then between nodes, then back. A flat ring crosses the network once a node already (NCCL
-// lays it by node), so what is gained is the share of the bytes that ranks of one node need not send on, and what several
-// connections reach beyond one.
+// SPDX-License-Identifier: MIT Sums are made inside each node, then between nodes, then distributed
+// back. A flat ring already crosses each node's network only once (NCCL orders it by node). So the
+// gain is the share of bytes that the ranks of a node need not pass on, and the higher rate of
+// several connections.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,19 +19,21 @@ namespace {
 
 using namespace trace;
 
-/// How much of what a sum takes whatever its size is for starting it, the rest for its hops: one line through times and
-/// bytes does not tell them apart, so the interval reaches from none to all.
+/// Share of a sum's fixed cost that is for its start; the rest is for its hops. One line through
+/// times and bytes does not separate them, so the interval covers none to all.
 constexpr double kStart = 0.5;
-/// What the ring's one connection reaches of a node's network: between half of it (one TCP stream of many) and all.
+/// Share of a node's network that the ring's one connection reaches: from half (one TCP stream of
+/// many) to all.
 constexpr double kConnection = 0.75;
 constexpr double kSlowConnection = 0.5;
 constexpr double kFullConnection = 1;
-/// Where links inside the nodes alone explain so much of what a flat ring's bytes take, the network is no slower than that: it
-/// takes from next to none of the time to all.
+/// If links inside the nodes alone explain this share of a flat ring's time per byte, the network
+/// may be faster than the ring shows. The time for the network is then a part of that time, from
+/// next to none to all.
 constexpr double kExplained = 0.8;
 constexpr double kHidden = 0.5;
 constexpr double kMuchFaster = 0.1;
-/// Of what is reckoned with for the link between devices of a node.
+/// Range of the rate of the links inside a node, relative to the assumed one.
 constexpr double kFastLink = 1.75;
 constexpr double kSlowLink = 0.6;
 
@@ -42,12 +44,12 @@ struct Nodes {
   int count() const { return ranks / per_node; }
 };
 
-/// What the recording does not tell.
+/// Figures that the recording does not show.
 struct Unknown {
   double start = kStart;
   double connection = kConnection;
-  double link = 1;     ///< of a node reaches so many times what is reckoned with
-  double network = 1;  ///< takes so much of the time that a flat ring's bytes take
+  double link = 1;     ///< factor on the assumed rate of the links inside a node
+  double network = 1;  ///< the network's share of the time that a flat ring's bytes take
 };
 
 bool is_bound_inside(const Nodes& nodes, const NodeLinks& inside, const TransferLine& flat) {
@@ -55,8 +57,8 @@ bool is_bound_inside(const Nodes& nodes, const NodeLinks& inside, const Transfer
   return inside.bytes_per_ns > 0 && 1 / inside.bytes_per_ns >= kExplained * of_ring;
 }
 
-/// An all-reduce of one rank's part with those that have the same part: the ranks of a node do so beside one another and
-/// share its network, of which the flat ring's connection had a part.
+/// Time of the all-reduce between nodes of one rank's part. The ranks of a node do this at the same
+/// time and share its network; the flat ring's one connection reached only a share of it.
 double across_ns(const Nodes& nodes, const TransferLine& sums, double bytes,
                  const Unknown& unknown) {
   const TransferLine flat = sums.at(bytes);
@@ -79,7 +81,7 @@ Scenario in_stages(const Predictor& predictor, const std::vector<Transfer>& all,
     editor.set_transfer(
         one.op, graph.calibration().stream(device) * 2 + DurationNs{std::llround(one.wait + ns)},
         true);
-    // Three collectives are launched instead of one.
+    // Launch three collectives instead of one.
     const CallId call = trace.device_ops.call[one.op.value];
     if (!call.valid()) continue;
     const TaskId task = graph.points().task(call);

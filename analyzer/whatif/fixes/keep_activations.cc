@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Activations are kept for the backward pass: what ran there once more runs in the forward pass only.
+// Activations are kept for the backward pass, which no longer recomputes them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace trace;
 
-/// Where nothing tells how much memory is left.
+/// Certainty if the free memory is not known.
 constexpr double kMayNotFit = 0.5;
 
 Proposal propose(const Predictor& predictor) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C library keeps what is freed: the training thread has no page faults.
+// The C library keeps freed memory, so the training thread has no page faults.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,10 +18,11 @@ namespace {
 using namespace trace;
 
 constexpr double kWorthIt = 0.002;  ///< of the step
-/// Faults are part of what the thread computes, and not all of it.
+/// Largest share of the thread's compute time that is taken to be page faults.
 constexpr double kMostOfWork = 0.9;
 
-/// What `thread` computes in marked steps, ns by part: reads wait for other reasons.
+/// Compute time of `thread` in marked steps, ns by part. Reads are left out, because they wait for
+/// other reasons.
 std::vector<double> work_of(const Predictor& predictor, ThreadId thread, Interval window) {
   std::vector<double> work(predictor.parts().size());
   for_each_host_time(predictor, [&](ThreadId one, Interval where, const Constraint& constraint) {

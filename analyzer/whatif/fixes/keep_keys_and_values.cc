@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// A program that makes one token after another computes all earlier ones again, and its kernels grow with each step. With keys
-// and values kept they go over one token: what a kernel takes is then what its grid does not explain, at best.
+// SPDX-License-Identifier: MIT A program that generates tokens recomputes all earlier ones in each
+// step, so its kernels grow. With keys and values kept, each step computes only one token: at best,
+// only the part of a kernel's time that its grid does not explain remains.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace {
 
 using namespace trace;
 
-/// From the first third of the steps to the last.
+/// Least growth from the first to the last third of the steps.
 constexpr double kGrows = 1.05;
-/// Of the kernels' time.
+/// Least share of the kernels' time.
 constexpr double kMost = 0.5;
 
 using Kernels = std::vector<DeviceOpId>;

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// A step takes twice the samples: kernels fill the device better, and what a step costs whatever its batch (launches,
-// the update, the exchange of gradients) is paid half as often. Lengths are given per recorded batch.
+// SPDX-License-Identifier: MIT A step has twice the samples: kernels fill the device better, and
+// costs that do not depend on the batch (launches, the update, the exchange of gradients) occur
+// half as often. Lengths are per recorded batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,26 +29,27 @@ namespace {
 using namespace trace;
 
 constexpr int kTimes = 2;
-/// The least that a last wave of blocks which is not full costs.
+/// Least cost of a partial last wave of blocks, relative to a full one.
 constexpr double kTailCostsLeast = 0.2;
-/// Memory that a step may use.
+/// Usable share of the memory.
 constexpr double kUsable = 0.9;
-/// Where memory may not suffice, or nothing tells of it.
+/// Certainty if memory may not suffice or is not known.
 constexpr double kMayNotFit = 0.7;
 
-/// Whether a batch comes in one request, of which more samples make only the transfer longer.
+/// Whether a batch is read by one request, so that more samples lengthen only the transfer.
 struct Requests {
-  bool one = false;   ///< most likely
-  bool known = true;  ///< else a request for each sample, or one for all, is as possible
+  bool one = false;   ///< most likely one request per batch
+  bool known = true;  ///< false: one request per sample or one for all are equally possible
 };
 Requests requests_of_batch(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const Reads reads = sum_reads(trace);
   const std::int64_t batches = batches_made(trace);
   if (reads.count == 0 || 2 * reads.count > 3 * batches) return {};
-  // A range covers the reading of a batch, and no calls on files tell what is in it: a file for each sample, say.
+  // A range covers the reading of a batch. Without calls on files, its requests are not known (for
+  // example, one file per sample).
   if (trace.io.size() == 0) return {false, false};
-  // A batch of one sample may be one file, and one of two is two of them then.
+  // A batch of one sample may be one file; a batch of two samples then has two files.
   const std::optional<double> samples = predictor.analysis().samples_per_step;
   if (!samples || !reads.files) return {true, true};
   const auto ranks = static_cast<double>(trainers_in(trace));
@@ -57,7 +58,7 @@ Requests requests_of_batch(const Predictor& predictor) {
   return {true, *samples * seen * steps >= 1.5 * static_cast<double>(batches)};
 }
 
-/// With the workers at a storage that they share, of which a batch then takes `reading` times as much.
+/// The scenario with workers at a shared storage, from which a batch reads `reading` times as much.
 Scenario at_shared_storage(const Predictor& predictor, Editor& editor, double reading) {
   const Points& points = predictor.program().graph().points();
   LoaderPools pools(predictor, editor);
@@ -71,9 +72,10 @@ Scenario at_shared_storage(const Predictor& predictor, Editor& editor, double re
   return scenario;
 }
 
-/// Whoever makes the input, in ranges of a loader or not: twice the samples take twice the time. Where workers share
-/// a storage, its transfers are as many times as long, and they wait for each other. First what is likeliest; where nothing
-/// tells whether requests or bytes take a read's time, then the same with each of them taking all of it.
+/// Making input for twice the samples takes twice the time, in ranges of a loader or not. If
+/// workers share a storage, its transfers also take twice the time, and workers wait for each
+/// other. The first scenario is the likeliest. If requests and bytes of a read cannot be separated,
+/// two more follow, in which each of them takes all the time.
 std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
   const Points& points = predictor.program().graph().points();
   const auto [one_request, known] = requests_of_batch(predictor);
@@ -109,7 +111,7 @@ std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
   return all;
 }
 
-/// Streams that carry collectives: what else runs there handles gradients, of which a larger batch has no more.
+/// Streams of collectives. Other kernels there handle gradients, which do not grow with the batch.
 std::set<StreamId> communication_streams(const Predictor& predictor) {
   const DeviceOps& ops = predictor.trace().device_ops;
   std::set<StreamId> streams;
@@ -119,9 +121,10 @@ std::set<StreamId> communication_streams(const Predictor& predictor) {
   return streams;
 }
 
-/// An all-reduce, all-gather or reduce-scatter with twice the bytes. Its ring passes on pieces, and those up to a slice of the
-/// library's protocol move at half of the rate (NCCL: NCCL_BUFFSIZE of 4 MiB in 8 steps); `start` stays (NCCL's own model of
-/// itself, src/include/tuning.h: baseLat).
+/// Time in ns of an all-reduce, all-gather or reduce-scatter with twice the bytes. Its ring passes
+/// on pieces; pieces up to a slice of the library's protocol move at half the rate (NCCL:
+/// NCCL_BUFFSIZE of 4 MiB in 8 steps). The start stays (NCCL's own model, src/include/tuning.h:
+/// baseLat).
 double doubled_ring_ns(const Transfer& one) {
   constexpr double kSliceBytes = 512 * 1024;
   constexpr double kStartNs = 8'400;
@@ -132,8 +135,9 @@ double doubled_ring_ns(const Transfer& one) {
   return start + kTimes * (one.ns - start) * times(kTimes * one.bytes) / times(one.bytes);
 }
 
-/// Kernels and copies to the device. `power` of a last wave that is not full: 1 where it costs a whole one, 0 nothing. `take`:
-/// what bytes take of messages.
+/// Kernels, copies to the device and messages with twice the samples. `power`: cost of a partial
+/// last wave; 1: as much as a full one, 0: nothing. `take`: estimate of the bytes' part in
+/// messages.
 Scenario computing(const Predictor& predictor, double power, TimePerByte per_byte,
                    BytesTake take = BytesTake::kLikely) {
   const Trace& trace = predictor.trace();
@@ -150,7 +154,7 @@ Scenario computing(const Predictor& predictor, double power, TimePerByte per_byt
       continue;
     editor.set_duration(points.task(DeviceOpId{i}), growth.doubled(DeviceOpId{i}), true);
   }
-  // What runs once per sample runs for each of the others, too.
+  // Kernels that run once per sample also run for the added samples.
   const RuleContext context = rule_context(predictor);
   for (const DevicePartition& device : context.partitions)
     for_each_serial_repeat(context, device, [&](const SerialRepeat& repeat) {
@@ -159,11 +163,12 @@ Scenario computing(const Predictor& predictor, double power, TimePerByte per_byt
         if (ops.call[op.value].valid()) editor.repeat_call(ops.call[op.value], kTimes);
       }
     });
-  // Between the stages of a pipeline go activations.
+  // Messages between the stages of a pipeline carry activations, which double.
   for (const Collective& one : trace.collectives)
     if (one.op.valid() && is_point_to_point(trace.strings[one.kind]))
       editor.scale_message(one, kTimes, take);
-  // So do tokens to experts and back, rows of shared tables, and the activations of shared layers.
+  // Tokens to experts and back, rows of shared tables, and activations of shared layers double,
+  // too.
   const auto least = static_cast<double>(shortest_kernel(ops).ns);
   for (const Transfer& one : transfers_of(predictor))
     if (one.of_layer) {
@@ -175,7 +180,7 @@ Scenario computing(const Predictor& predictor, double power, TimePerByte per_byt
   return editor.take();
 }
 
-/// What a step's kernels take for twice the samples, of what they take now.
+/// Factor on the time of a step's kernels for twice the samples.
 double device_growth(const Predictor& predictor) {
   const DeviceOps& ops = predictor.trace().device_ops;
   const BatchGrowth growth(predictor, kTailCosts);

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Gradients travel in few large messages: one after the other they fill buckets, and a bucket goes when the last
-// of its gradients is there.
+// SPDX-License-Identifier: MIT Gradients are sent in few large messages: they fill buckets one
+// after the other, and a bucket is sent when its last gradient is ready.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,25 +23,25 @@ namespace {
 
 using namespace trace;
 
-/// Of messages, in MiB.
+/// Bucket sizes in MiB.
 struct BucketSizes {
   int first;
   int others;
 };
-/// The defaults of PyTorch's DistributedDataParallel and of headway-train. A small first bucket starts early; where the
-/// size is set, PyTorch makes the first bucket as large as the others.
+/// The defaults of PyTorch's DistributedDataParallel and of headway-train. A small first bucket
+/// starts early. If the size is set, PyTorch makes the first bucket as large as the others.
 constexpr BucketSizes kUsual{1, 25};
 constexpr BucketSizes kAllLarge{25, 25};
-/// Large messages use the links better, small ones leave less for the time after the backward pass. Tried in this order while
-/// they gain, where a small first bucket is the better one.
+/// Large messages use the links better; small ones leave less for the time after the backward pass.
+/// If a small first bucket is better, these sizes are tried in this order as long as they gain.
 constexpr std::array<BucketSizes, 4> kSmaller{{{1, 10}, {1, 5}, {1, 2}, {1, 1}}};
 
-/// Of the step: less is no reason for another first bucket than the usual one.
+/// Least share of the step that another first bucket than the usual one must gain.
 constexpr double kWorthIt = 0.01;
 
 using Ops = std::vector<DeviceOpId>;
 
-/// Places of transfers that share a bucket: [begin, end).
+/// Indexes of the transfers that share a bucket: [begin, end).
 struct Bucket {
   std::size_t begin;
   std::size_t end;
@@ -55,8 +54,8 @@ bool has_larger(const std::vector<Transfer>& messages, const BucketSizes& sizes)
   });
 }
 
-/// Buckets are measured by gradients as they are; `compressed`: so many times as few bytes travel. Each of the backward `passes`
-/// has its own.
+/// Assigns transfers to buckets by the uncompressed bytes of gradients. `compressed`: compression
+/// factor, by which the sent bytes are smaller. Each of the backward `passes` has its own buckets.
 std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers, std::size_t passes,
                                  double compressed, const BucketSizes& sizes) {
   constexpr double kMiB = 1 << 20;
@@ -76,7 +75,7 @@ std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers, std::si
   return buckets;
 }
 
-/// By partition: backward passes of a step that each exchange gradients.
+/// By partition: number of backward passes of a step that exchange gradients.
 std::vector<std::size_t> passes_that_exchange(const Predictor& predictor) {
   std::vector<std::size_t> passes;
   for (const EarlyExchanges& its :
@@ -85,8 +84,8 @@ std::vector<std::size_t> passes_that_exchange(const Predictor& predictor) {
   return passes;
 }
 
-/// What bytes of a message take beyond the largest recorded one: as those before, or half of it, by another protocol of the
-/// library's. Nothing recorded tells where that begins.
+/// Time of a byte beyond the largest recorded message: as before, or half of it by another protocol
+/// of the library. The recording does not show where that protocol begins.
 enum class Beyond : std::uint8_t { kAlike, kHalf };
 
 class Merger {
@@ -99,7 +98,8 @@ class Merger {
         compressed_(predictor.trace().setting("compress") == "fp16" ? 2 : 1),
         editor_(predictor) {}
 
-  /// The stages of a step on one stream, of as many transfers each, with the line of each stage. Whether any were joined.
+  /// Joins the transfers of a step on one stream. `stages`: lists of equal length; `models`: one
+  /// for each stage. Returns true if any were joined.
   bool merge(const std::vector<std::vector<Transfer>>& stages,
              const std::vector<TransferModel>& models, Interval step, std::size_t passes) {
     const Trace& trace = predictor_.trace();
@@ -123,7 +123,8 @@ class Merger {
     return any;
   }
 
-  /// By as much as is left of what the transfers of a device took.
+  /// Shortens kernels that overlap communication, by the share of the device's transfers that was
+  /// removed.
   void relieve(DeviceId device) {
     if (before_.ns > 0)
       slow_down_less(predictor_, device, std::clamp(1 - ratio(after_, before_), 0.0, 1.0), editor_);
@@ -153,8 +154,9 @@ class Merger {
     after_ += DurationNs{std::llround(ns)};
   }
 
-  /// The last one does the work of all: what they take beyond the shortest kernel, or what their bytes need at the
-  /// memory's rate where both are known and that is less (small kernels leave most of a device idle).
+  /// Merges the kernels into the last one. Its time beyond the shortest kernel's is the sum of
+  /// theirs, or the time of their bytes at the memory's rate if that is known and less (small
+  /// kernels leave most of a device idle).
   void merge_kernels(const Ops& kernels) {
     const DeviceOps& ops = predictor_.trace().device_ops;
     DurationNs data;
@@ -211,7 +213,7 @@ InBuckets in_buckets(const Predictor& predictor, const std::vector<std::vector<T
     });
     merger.relieve(partition.device);
   }
-  // A step at the end of a recording may have a message of its neighbour.
+  // A step at the end of a recording may include a message of the neighbouring step.
   if (merger.empty() || 2 * merged < steps)
     return {not_here("no two messages of a step fit into one 25 MiB bucket")};
   Proposal proposal{
@@ -229,7 +231,8 @@ InBuckets in_buckets(const Predictor& predictor, const std::vector<std::vector<T
   return {std::move(proposal), merger.goes_beyond()};
 }
 
-/// A message that was compressed to what no range tells says nothing of its gradients; the program's setting does.
+/// Why the messages are already large. The size of a compressed message does not show that of its
+/// gradients, but the program's setting does.
 std::string why_large_already(const Trace& trace, const std::vector<Transfer>& messages) {
   const std::string_view compressed = trace.setting("compress");
   const bool known =
@@ -266,14 +269,15 @@ Proposal propose(const Predictor& predictor) {
   };
   if (!best.proposal.applies) {
     if (!all_large.proposal.applies) return all_large.proposal;
-    // Buckets of this size would cut a larger message of several gradients, not join it with the small first one.
+    // Buckets of this size would split a larger message of several gradients, not join it with the
+    // small first one.
     if (has_larger(all.front(), kAllLarge) && kSmallerBuckets.propose(predictor).applies)
       return not_here("a message is larger than a 25 MiB bucket");
     chosen = kAllLarge;
     best = std::move(all_large);
   } else if (DurationNs step = step_with(best);
              all_large.proposal.applies && ratio(step - step_with(all_large), step) >= kWorthIt) {
-    // Nothing is computed beside the first bucket: it is one message more.
+    // No compute overlaps a small first bucket, so it is only one more message.
     chosen = kAllLarge;
     best = std::move(all_large);
   } else {

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Nothing runs in 16 bits: no casts and no scaled loss. Products and what passes activations take what 32 bits take.
+// SPDX-License-Identifier: MIT Nothing runs in 16 bits: no casts and no loss scaling. Products and
+// kernels that move activations take the time of 32 bits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,12 +20,12 @@ namespace {
 
 using namespace trace;
 
-/// Of the products, so much in half precision is an exception.
+/// Up to this share of the products' time in half precision is an exception.
 constexpr double kFew = 0.1;
-/// A program in 16 bits throughout casts its input and its loss, there and back.
+/// A program entirely in 16 bits still casts its input and its loss, there and back.
 constexpr std::int64_t kFewKernels = 5;
 constexpr double kBytes = 2;
-/// Of what a softmax reads and writes, probabilities are in 32 bits already.
+/// Growth of a softmax's bytes: its probabilities already are in 32 bits.
 constexpr double kSoftmaxBytes = 1.5;
 
 class Widening {
@@ -45,8 +45,8 @@ class Widening {
 
   bool known() const { return half_ > 0 && single_ > 0; }
 
-  /// What the kernel takes, beyond what any kernel takes, where that is `working` ns now. `unnamed`: kernels whose names say no
-  /// type have 16 bits now.
+  /// New time in ns of a kernel beyond the shortest kernel's; `working`: that time now. `unnamed`:
+  /// kernels whose names show no type have 16 bits now.
   double working(DeviceOpId op, double working, SmallProduct held_by, bool unnamed) const {
     const KernelTraits traits = predictor_.kernels().of(op);
     const bool matrix = is_matrix_work(traits.family);
@@ -64,9 +64,10 @@ class Widening {
     return traits.math_unit == MathUnit::kTensor ? half_ : limits_.fp32_flops;
   }
 
-  /// By how much a product takes longer. Where its arithmetic is not known it may wait for latency, too, which stays.
+  /// Factor on a product's time. If its arithmetic is not known, part of the time may be latency,
+  /// which stays.
   double times(DeviceOpId op, double now, SmallProduct held_by) const {
-    // Some of what it reads or writes may have 32 bits already, as what follows wants it so.
+    // Some operands or results may already have 32 bits, because the next op needs them so.
     const double bytes =
         std::clamp(single_precision_bytes(predictor_, op).value_or(kBytes), 1.0, kBytes);
     const double each = held_by == SmallProduct::kArithmetic
@@ -126,7 +127,7 @@ Proposal propose(const Predictor& predictor) {
   if (products.all.ns == 0) return not_here("no kernel is a known matrix product");
   if (ratio(products.half, products.all) <= kFew)
     return not_here("matrix products do not run in half precision");
-  // With casts between products what lies there is in 32 bits already.
+  // With casts between products, the kernels there already work in 32 bits.
   const bool unnamed = !is_mixed(predictor);
   Widened likely = widen(predictor, widening, SmallProduct::kEither, unnamed);
   const auto steps =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Samples of about the same length share a batch: what computes on a batch's length does so on its content alone.
+// Samples of similar length share a batch, so that kernels compute on content only, not on padding.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,16 +19,17 @@ namespace {
 
 using namespace trace;
 
-/// Less padding is none worth changing the order of samples for.
+/// Least share of padding that is worth a new order of samples.
 constexpr double kLeast = 0.01;
-/// A kernel that runs so many times for one op of the graph and one batch runs once for each element of a sample.
+/// A kernel that runs at least this many times for one graph op and one batch runs once for each
+/// element of a sample.
 constexpr std::size_t kRepeats = 4;
 
 /// Kernels of the forward and the backward pass by op, name and batch, in order. A step may have several batches.
 using Runs =
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::vector<DeviceOpId>>;
 
-/// Where it is not known, its step stands for it.
+/// The batch of an op; if it is not known, its step.
 std::int64_t batch_of(const Predictor& predictor, DeviceOpId op) {
   const DeviceOps& ops = predictor.trace().device_ops;
   if (ops.batch[op.value] >= 0) return ops.batch[op.value];
@@ -38,8 +39,9 @@ std::int64_t batch_of(const Predictor& predictor, DeviceOpId op) {
   return next - steps.begin();
 }
 
-/// What is left of a kernel's time. Less work is fewer blocks, which save nothing where the device takes all of them at once; the
-/// blocks of a recurrent kernel go over all elements.
+/// Remaining share of a kernel's time. Less work means fewer blocks, which saves nothing if the
+/// device runs all of them at once. The blocks of a recurrent kernel loop over all elements, so it
+/// shrinks in proportion.
 double share_left(const Predictor& predictor, DeviceOpId kernel, double padding,
                   std::int32_t multiprocessors) {
   return predictor.kernels().of(kernel).family == KernelFamily::kRecurrent
@@ -47,7 +49,7 @@ double share_left(const Predictor& predictor, DeviceOpId kernel, double padding,
              : share_with_bytes(predictor, kernel, multiprocessors, 1 - padding);
 }
 
-/// Kernels that run once for each element: those for what is padding are not launched.
+/// Shortens a run of kernels with one kernel per element: those for padding are not launched.
 void shorten(const Predictor& predictor, const std::vector<DeviceOpId>& run, double padding,
              DurationNs least, std::int32_t multiprocessors, Editor& editor) {
   const DeviceOps& ops = predictor.trace().device_ops;

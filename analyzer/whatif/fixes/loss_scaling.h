@@ -7,21 +7,24 @@
 
 namespace headway::analyzer {
 
-/// By a kernel's name: it divides gradients by the scale of the loss, or sets that.
+/// True if a kernel's name shows that it divides gradients by the loss scale, or updates that
+/// scale.
 bool scales_losses(std::string_view kernel);
 
-/// FP16 needs the losses scaled: before each parameter is updated, a kernel more looks for infinities in its gradient and
-/// unscales it. Of an update of all parameters at once, one in all. `halved`: gradients have 16 bits, as in halve_gradients().
+/// Adds loss scaling, which FP16 needs: before the update of each parameter, one more kernel
+/// unscales its gradient and looks for infinities in it. If one update handles all parameters,
+/// there is one kernel for all. `halved`: gradients have 16 bits, as in halve_gradients().
 void add_loss_scaling(const Predictor& predictor, bool halved, Editor& editor);
 
-/// Gradients in 16 bits: what unscales them moves half, and an update of several passes less.
+/// Shortens kernels for gradients in 16 bits: unscaling moves half the bytes, an update of several
+/// passes moves fewer.
 void halve_gradients(const Predictor& predictor, Editor& editor);
 
-/// Drops the kernels that divide gradients by the scale of the loss and look for infinities in them, which FP16 needs for its
-/// small range. How many.
+/// Drops the kernels of loss scaling, which FP16 needs because of its small range: they unscale
+/// gradients and look for infinities in them. Returns the number of dropped kernels.
 std::int64_t drop_loss_scaling(const trace::Trace& trace, Editor& editor);
 
-/// Products in 16 bits, and between each two of them casts: what lies there is in 32 bits.
+/// True for products in 16 bits with casts between them, so that the values between are in 32 bits.
 bool is_mixed(const Predictor& predictor);
 
 }  // namespace headway::analyzer

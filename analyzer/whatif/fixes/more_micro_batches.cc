@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// A pipeline passes on twice as many micro batches of half the size: a stage begins with the first half of what it waited for
-// while the stage before makes the second half. Lengths are those of the same batch.
+// SPDX-License-Identifier: MIT A pipeline uses twice as many micro batches of half the size: a
+// stage begins with the first half while the previous stage still computes the second half. Lengths
+// are for the same batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,23 +23,24 @@ using namespace trace;
 
 constexpr int kTimes = 2;
 
-/// One end of a message, with what its stage computes before it is sent or after it has come.
+/// One end of a message, with the pass that its stage computes before sending or after receiving
+/// it.
 struct Message {
   DeviceOpId op;
   const Collective* what = nullptr;
-  DurationNs pass;        ///< kernel time of that
+  DurationNs pass;        ///< kernel time of that pass
   DurationNs hosted;      ///< from the first launch of the pass to the message's
-  std::size_t order = 0;  ///< among those of its kind between its two ranks
+  std::size_t order = 0;  ///< index among the messages of its kind between its ranks
 };
 
-/// All messages by (from, to), in order, as their sender and as their receiver took part.
+/// The messages from one rank to another, in order, on the side of the sender and of the receiver.
 struct Ends {
   std::vector<Message> sent;
   std::vector<Message> received;
 };
 
-/// The compute of a stream cut into passes: one begins with the op that waits for a message, or behind the op that a message
-/// waits for.
+/// Divides the compute of a stream into passes. A pass begins with an op that waits for a message,
+/// or after an op for which a message waits.
 class Passes {
  public:
   explicit Passes(const Predictor& predictor) : predictor_(predictor) {
@@ -59,7 +60,8 @@ class Passes {
     }
   }
 
-  /// The kernels that end with what `message` waits for (a send), or begin with what waits for it (a receive).
+  /// The pass of a message: for a send, the kernels up to the op that it waits for; for a receive,
+  /// the kernels from the op that waits for it.
   std::vector<DeviceOpId> pass_of(DeviceOpId message, bool sent) const {
     const auto first = first_.find(message);
     const DeviceOpId at =
@@ -89,7 +91,7 @@ class Passes {
  private:
   const Trace& trace() const { return predictor_.trace(); }
 
-  /// The op of another stream that this one waited for by an event, latest first.
+  /// The latest op of another stream for which this op waits by an event.
   DeviceOpId waits_for(DeviceOpId op) const {
     const Program& program = predictor_.program();
     const Points& points = program.graph().points();
@@ -108,8 +110,8 @@ class Passes {
 
   const Predictor& predictor_;
   std::set<DeviceOpId> messages_;
-  std::set<DeviceOpId> last_;               ///< of a pass whose result is sent
-  std::set<DeviceOpId> begins_;             ///< a pass that waited for a message
+  std::set<DeviceOpId> last_;               ///< last ops of passes whose result is sent
+  std::set<DeviceOpId> begins_;             ///< first ops of passes that waited for a message
   std::map<DeviceOpId, DeviceOpId> first_;  ///< by message: the op that waited for it
 };
 
@@ -128,7 +130,7 @@ Message end_of_message(const Predictor& predictor, const Passes& passes, const C
   return result;
 }
 
-/// A kernel of a smaller grid fills the last wave less.
+/// Share of the multiprocessors that a grid fills: with fewer blocks, the last wave is emptier.
 double fill(std::int64_t blocks, std::int32_t multiprocessors) {
   if (blocks <= 0 || multiprocessors <= 0) return 1;
   const double waves = static_cast<double>(blocks) / multiprocessors;
@@ -175,8 +177,8 @@ class MoreParts {
     return result;
   }
 
-  /// A message goes when half of its pass is over, but no earlier than that the receiver, if it is quicker, ends with the
-  /// second half.
+  /// A message is sent after half of its pass. But it is not sent so early that a faster receiver
+  /// would need the second half before it is ready.
   std::size_t edit_messages() {
     std::size_t count = 0;
     for (const auto& [ranks, its] : ends()) {
@@ -217,7 +219,7 @@ class MoreParts {
           analysis.attribution.class_of[i] == TimeClass::kCommTransfer)
         continue;
       const DurationNs now = ops_.interval(op).length();
-      // What adds up gradients has the size of the parameters, whatever the micro batch.
+      // Adding up gradients depends on the size of the parameters, not on that of the micro batch.
       if (phase == Phase::kBackward && ops_.op[i] < 0 && has_graph()) {
         editor_.set_duration(points_.task(op), now * kTimes, true);
         continue;
@@ -234,8 +236,8 @@ class MoreParts {
     }
   }
 
-  /// The host issues everything but the update once for each half; where it waits for the device after a launch, that takes as
-  /// long to begin each time.
+  /// The host issues everything except the update once for each half. If it waits for the device
+  /// after a launch, each wait starts with the same delay.
   void edit_host() {
     const Trace& trace = predictor_.trace();
     std::set<ThreadId> threads;

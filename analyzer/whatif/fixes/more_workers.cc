@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// More workers make batches. Who makes which batch, and in which order they are ready, is another one then: the
-// workers are served like the recorded ones, from one queue or each in turn.
+// SPDX-License-Identifier: MIT More workers make batches. This changes which worker makes which
+// batch, and the order in which batches are ready. The workers are served like the recorded ones,
+// from one queue or each in turn.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace {
 
 using namespace trace;
 
-/// Without the number of processors: not more workers than this, as one GPU's share of a node has.
+/// Limit of workers if the number of processors is not known: the share of one GPU in a node.
 constexpr std::size_t kMostWorkers = 16;
-/// Batches that come nearly as fast as the storage transfers them come no faster with more workers.
+/// If the storage is loaded this much, more workers do not make batches faster.
 constexpr double kFullLoad = 0.95;
 
 DurationNs mean_length(const Points& points, std::span<const BatchTask> batches) {
@@ -27,15 +27,16 @@ DurationNs mean_length(const Points& points, std::span<const BatchTask> batches)
   return sum / std::ssize(batches);
 }
 
-/// Whether workers start anew with each epoch, as the program was told: each of more of them would, too.
+/// True if workers restart with each epoch, by the program's settings. Added workers would, too.
 bool start_anew(const Predictor& predictor) {
   const bool told = predictor.trace().setting("worker_reuse") == "off" ||
                     rule_context(predictor).program.uses(Framework::kPyTorch);
   return told && kPersistentWorkers.propose(predictor).applies;
 }
 
-/// Where there are more workers than processors beside the training thread, they compete with it when it takes a batch, too: that
-/// takes no less than recorded, even where batches are ready.
+/// If there are more workers than free processors, they compete with the training thread also when
+/// it takes a batch. So taking a batch takes no less time than recorded, even if the batch is
+/// ready.
 void take_as_recorded(const Predictor& predictor, Editor& editor) {
   const DependencyGraph& graph = predictor.program().graph();
   const Points& points = graph.points();
@@ -64,8 +65,8 @@ Proposal propose(const Predictor& predictor) {
   std::size_t before = 0;
   auto ahead = static_cast<std::size_t>(batches_ahead(predictor.trace()));
   double certainty = 1;
-  DurationNs if_full;  // a step's reads, where the storage has no more to give
-  DurationNs turn;     // of a batch, at the storage
+  DurationNs if_full;  // time of a step's reads if the storage is already at its limit
+  DurationNs turn;     // time of a batch at the storage
   bool storage_full = false;
   const bool persistent = start_anew(predictor);
   for (const Loader& loader : loaders) {
@@ -103,7 +104,7 @@ Proposal propose(const Predictor& predictor) {
       pools.add_persistent(loader, workers, depth, in_turns);
     else
       pools.add(loader, workers, depth, in_turns);
-    // No more of them read at once than batches are under way.
+    // At most as many workers read at once as batches are in work.
     const auto readers = static_cast<double>(std::max<std::size_t>(1, std::min(now, loader.depth)));
     certainty =
         std::min(certainty, pools.certainty_of(loader, static_cast<double>(workers) / readers));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The update in one kernel for all parameters instead of several for each.
+// One kernel updates all parameters, instead of several kernels for each parameter.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,13 +24,14 @@ using namespace trace;
 
 /// Fewer kernels than this are a multi-tensor update already.
 constexpr std::size_t kFew = 12;
-/// Of the bytes that the passes of an update move one by one, the share that a fused one moves: of Adam and what
-/// builds on it 28 of 72 a parameter, of SGD with momentum 20 of 44.
+/// Bytes of a fused update as a share of those of separate passes: 28 of 72 per parameter for Adam
+/// and its variants, 20 of 44 for SGD with momentum.
 constexpr double kFusedAdam = 28.0 / 72;
 constexpr double kFusedSgd = 20.0 / 44;
 
-/// Bytes a nanosecond that kernels reach: what the largest one of the update does where it fills the device or nothing
-/// else is known, at most as calibrated or near the device's peak. Zero when neither is known.
+/// Rate of a fused update in bytes/ns: that of the update's largest kernel if it fills the device
+/// or nothing else is known; at most the calibrated rate or near the device's peak. 0 if neither is
+/// known.
 double bytes_per_ns(const Predictor& predictor, std::span<const DeviceOpId> update,
                     DurationNs shortest) {
   const Trace& trace = predictor.trace();
@@ -55,8 +56,9 @@ bool says(std::string_view text, std::string_view word) {
   return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
 
-/// Whether one kernel a parameter makes all of its update already, beside those that unscale its gradient (FP16) or take norms
-/// (LARS, LAMB, which needs the norm of what it is about to add, too): then a fused one moves as many bytes.
+/// True if one kernel per parameter already does the whole update, besides kernels that unscale its
+/// gradient (FP16) or compute norms (LARS; LAMB, which also needs the norm of the update). Then a
+/// fused update moves as many bytes.
 bool in_one_pass(const Trace& trace, std::span<const DeviceOpId> update) {
   constexpr double kNearlyAll = 0.8;
   std::map<StringId, std::size_t> kernels;  // by name
@@ -76,7 +78,8 @@ bool in_one_pass(const Trace& trace, std::span<const DeviceOpId> update) {
   return static_cast<double>(most * (lamb ? 2 : 1)) >= kNearlyAll * static_cast<double>(all);
 }
 
-/// By the names of its kernels and of the ranges around them.
+/// The share for this update's optimizer, by the names of its kernels and of the ranges around
+/// them.
 double fused_share(const Predictor& predictor, std::span<const DeviceOpId> update) {
   const Trace& trace = predictor.trace();
   if (in_one_pass(trace, update)) return 1;
@@ -94,7 +97,7 @@ double fused_share(const Predictor& predictor, std::span<const DeviceOpId> updat
   return kFusedSgd;
 }
 
-/// What a fused kernel needs for the data of `update`; nothing where their bytes or the rate are not known.
+/// Time of a fused kernel for the data of `update`; nothing if the bytes or the rate are not known.
 std::optional<DurationNs> by_bytes(const Predictor& predictor, std::span<const DeviceOpId> update,
                                    DurationNs shortest) {
   const Trace& trace = predictor.trace();
@@ -129,7 +132,7 @@ std::vector<DeviceOpId> update_of(const Predictor& predictor, const DevicePartit
 
 struct Sums {
   std::size_t most = 0;  ///< kernels of an update
-  DurationNs before;     ///< what they take, over all counted steps
+  DurationNs before;     ///< their time, over all counted steps
   DurationNs after;
 };
 
@@ -140,8 +143,8 @@ Sums fuse(const Predictor& predictor, const DevicePartition& partition, Editor& 
     const std::vector<DeviceOpId> update = update_of(predictor, partition, step.interval);
     sums.most = std::max(sums.most, update.size());
     if (update.size() < kFew) continue;
-    // A fused kernel needs the time that the kernels spend on data: what each takes beyond the
-    // shortest, which is all start and end.
+    // A fused kernel needs the time that the kernels spend on data: the time of each beyond the
+    // shortest kernel's, which is only start and end.
     DurationNs shortest = ops.interval(update.front()).length();
     DurationNs sum;
     for (DeviceOpId op : update) {
@@ -168,7 +171,7 @@ Proposal propose(const Predictor& predictor) {
   const std::vector<DevicePartition>& partitions = predictor.analysis().partitions;
   Editor editor(predictor);
   Sums told;
-  // Every rank of the recording is changed alike: one that is not would hold the others up.
+  // On every rank of the recording: an unchanged rank would delay the others.
   for (std::size_t i = 0; i < partitions.size(); ++i) {
     if (!partitions[i].device.valid()) continue;
     const Sums sums = fuse(predictor, partitions[i], editor);

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Inference in narrower numbers: 16 bits throughout, or products of integers of 8 bits as an inference engine makes them; and what such
-// an engine joins.
+// SPDX-License-Identifier: MIT Inference in narrower numbers: 16 bits throughout, or products of
+// 8-bit integers as in an inference engine, with the fusions of such an engine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,14 +16,15 @@ namespace {
 
 using namespace trace;
 
-/// Of the products, so much must be known by name to be in a wider type.
+/// Least share of the products' time whose names must show a wider type.
 constexpr double kMost = 0.5;
-/// Whether accuracy stands 8 bits only a run with test data says; of the networks of Wu et al. (2020) calibration keeps it within
-/// a percent for nearly all.
+/// Only a run with test data shows whether 8 bits keep the accuracy. For nearly all networks of Wu
+/// et al. (2020), calibration keeps it within one percent.
 constexpr double kInt8Certainty = 0.95;
 
-/// What quantising its operand moves, as a share of a product's bytes in 16 bits: three of the four products of a transformer's block
-/// read a value that no product made, a sixth of the elements that the four move, and it is read in 16 bits and written in 8.
+/// Bytes for quantising an operand, as a share of a product's bytes in 16 bits. Three of the four
+/// products of a transformer's block read a value that no product made. These are a sixth of the
+/// elements that the four move; they are read in 16 bits and written in 8.
 constexpr double kQuantised = 0.25;
 
 enum class Target { k16Bits, kInt8 };
@@ -48,7 +48,8 @@ bool is_norm_of_channels(std::string_view name) {
          name.find("bn_") != std::string_view::npos || name.find("_bn") != std::string_view::npos;
 }
 
-/// What lies between two convolutions and becomes part of them: norms by channel go into the weights, the rest into epilogues.
+/// True for kernels between two convolutions that an engine folds into them: norms by channel into
+/// the weights, the rest into epilogues.
 bool is_folded(const Predictor& predictor, DeviceOpId op, const KernelTraits& traits) {
   switch (traits.family) {
     case KernelFamily::kNormalisation:
@@ -63,7 +64,7 @@ bool is_folded(const Predictor& predictor, DeviceOpId op, const KernelTraits& tr
   }
 }
 
-/// What is multiplied in a step, by kind.
+/// Time of products in a step, by kind.
 struct Products {
   DurationNs convolutions;
   DurationNs others;
@@ -100,13 +101,13 @@ class Narrowing {
         int8_(target == Target::kInt8),
         least_(shortest_kernel(predictor.trace().device_ops)) {}
 
-  /// What the kernel takes then.
+  /// New duration of the kernel.
   DurationNs time(DeviceOpId op) const {
     const KernelTraits traits = predictor_.kernels().of(op);
     const DurationNs now = predictor_.trace().device_ops.interval(op).length();
     if (now <= least_) return now;
     const auto own = static_cast<double>((now - least_).ns);
-    // Attention stays in floating point: softmax is between its products.
+    // Attention stays in floating point, because a softmax lies between its products.
     const bool product = traits.family == KernelFamily::kGemm ||
                          traits.family == KernelFamily::kConvolution ||
                          traits.family == KernelFamily::kRecurrent;
@@ -119,7 +120,8 @@ class Narrowing {
   }
 
  private:
-  /// Of the bytes of a kernel whose blocks all start at once, fewer save nothing.
+  /// Remaining share of the time for bytes if the share `wanted` of them remains. If all blocks of
+  /// a kernel start at once, fewer bytes save nothing.
   double bytes_left(DeviceOpId op, double wanted) const {
     const std::int64_t blocks = predictor_.trace().device_ops.blocks[op.value];
     if (blocks <= 1 || limits_.multiprocessors <= 0) return wanted;
@@ -136,14 +138,15 @@ class Narrowing {
     const double then =
         limits_.peak_flops(MathUnit::kTensor, integers ? Precision::kInt8 : Precision::kFp16);
     if (now <= 0 || then <= 0) return own;
-    // Convolutions hand integers on; the results of other products stay in 16 bits.
+    // Convolutions pass on integers; the results of other products stay in 16 bits.
     const double bytes = !integers ? 2 : traits.family == KernelFamily::kConvolution ? 1 : 4.0 / 3;
     const double share = bytes / now_bytes;
     const double left = bytes_left(op, share);
     const double faster = then / now * share / left;
     const KernelBound bound = bound_of(predictor_, op, kMatrixShare * now);
     if (!bound.known()) return own * std::max(1 / (kShareOfPeaks * faster), left);
-    // The kernel's own time says how near it comes to the bound that it meets; the other bound is at the rates of large kernels.
+    // The larger bound is scaled from the kernel's own time; the other bound is at the rates of
+    // large kernels.
     const double product = bound.arithmetic_ns >= bound.memory_ns
                                ? std::max(own / faster, bound.memory_ns * left)
                                : std::max(own * left, bound.arithmetic_ns / faster);
@@ -157,7 +160,7 @@ class Narrowing {
   const DurationNs least_;
 };
 
-/// Kernels of the forward pass, alone.
+/// Calls `visit` for the kernels of the forward pass only.
 template <class Visit>
 void for_each_kernel(const Predictor& predictor, const Visit& visit) {
   const Trace& trace = predictor.trace();
@@ -167,7 +170,7 @@ void for_each_kernel(const Predictor& predictor, const Visit& visit) {
       visit(DeviceOpId{i});
 }
 
-/// Drops what an engine folds. Returns whether there was anything.
+/// Drops the kernels that an engine folds. Returns true if there were any.
 bool fold(const Predictor& predictor, Editor& editor) {
   bool any = false;
   for_each_kernel(predictor, [&](DeviceOpId op) {
@@ -203,7 +206,7 @@ Proposal propose(const Predictor& predictor, Target target) {
                            "time");
   Editor editor(predictor);
   const Narrowing narrowing(predictor, *limits, target);
-  // An engine of integers folds and fuses what it quantises.
+  // An integer engine also folds and fuses the kernels that it quantises.
   const bool folded = int8 && products.of_images() && fold(predictor, editor);
   for_each_kernel(predictor, [&](DeviceOpId op) {
     const KernelTraits traits = predictor.kernels().of(op);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Python's collector finds nothing to look at: what lives for the whole run is frozen.
+// Objects that live for the whole run are frozen, so that Python's collector does not visit them.
 #include <fmt/format.h>
 
 #include "analyzer/whatif/between_parts.h"
@@ -9,7 +9,7 @@
 namespace headway::analyzer {
 namespace {
 
-/// Collections at steps of the program's choice still take some time.
+/// Certainty: collections at steps of the program's choice still take some time.
 constexpr double kMayBeDone = 0.9;
 
 Proposal propose(const Predictor& predictor) {

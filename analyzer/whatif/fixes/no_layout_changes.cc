@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels that only change the order of data in memory, or its type, go away.
+// Kernels that only change the order of data in memory, or its type, are removed.
 #include <fmt/format.h>
 
 #include <vector>
@@ -28,7 +28,8 @@ Proposal drop(const Predictor& predictor, const std::vector<bool>& dropped, std:
   return {true, fmt::format("saves {} of {} per step", format_duration(time), what), editor.take()};
 }
 
-/// Those that the rule counts: transposes of attention heads are no matter of the layout of images.
+/// Drops the kernels that the rule counts. Transposes of attention heads are not among them,
+/// because they do not concern the layout of images.
 Proposal propose_layout(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   std::vector<bool> dropped(trace.device_ops.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// BF16 has the range of FP32, so that no loss is scaled and no gradient unscaled.
+// BF16 has the range of FP32, so losses are not scaled and gradients not unscaled.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ bool scales_losses(std::string_view kernel) {
 
 namespace {
 
-/// The shortest pass of an update over its tensors; kernels that only finish a sum are none.
+/// The shortest pass of an update over its tensors; kernels that only finish a sum do not count.
 DurationNs shortest_pass(const DeviceOps& ops, std::span<const DeviceOpId> kernels) {
   constexpr std::int64_t kNoPass = 10;
   DurationNs longest;
@@ -61,18 +61,19 @@ DurationNs shortest_pass(const DeviceOps& ops, std::span<const DeviceOpId> kerne
   return shortest;
 }
 
-/// So much of what a kernel takes beyond the shortest one.
+/// The share `share` of a kernel's time beyond the shortest kernel's.
 DurationNs moving(DurationNs time, DurationNs least, double share) {
   const DurationNs beyond = std::max(DurationNs{0}, time - least);
   return {std::llround(share * static_cast<double>(beyond.ns))};
 }
 
-/// What gradients in 16 bits leave of unscaling, and of an update that passes its tensors several times. One that does all in one
-/// pass writes the weights' copy in 16 bits, too, which costs what the gradient saves.
+/// Remaining share, with gradients in 16 bits, of unscaling and of an update with several passes
+/// over its tensors. An update in one pass also writes a copy of the weights in 16 bits, which
+/// costs what the gradient saves.
 constexpr double kUnscalingLeft = 0.5;
 constexpr double kPassesLeft = 0.92;
 
-/// When the step began on its thread in which a kernel was launched.
+/// Finds the begin of the step in which a kernel was launched, on the launching thread.
 class StepBegins {
  public:
   explicit StepBegins(const Analysis& analysis) {
@@ -91,7 +92,7 @@ class StepBegins {
   std::map<ThreadId, std::vector<TimeNs>> begins_;
 };
 
-/// The kernels of each update: by op, batch and step.
+/// The kernels of each update, by op, batch and begin of the step.
 using Updates = std::map<std::tuple<std::uint32_t, std::int64_t, TimeNs>, std::vector<DeviceOpId>>;
 
 Updates updates_of(const Predictor& predictor) {
@@ -108,7 +109,8 @@ Updates updates_of(const Predictor& predictor) {
   return updates;
 }
 
-/// Kernels of one name share the tensors among them; of several names each passes all of them.
+/// True if the update has several passes. Kernels of equal names share the tensors; kernels of
+/// different names each pass over all tensors.
 bool has_passes(const DeviceOps& ops, const std::vector<DeviceOpId>& kernels) {
   return std::ranges::any_of(kernels, [&](DeviceOpId op) {
     return ops.name[op.value] != ops.name[kernels.front().value];
@@ -118,8 +120,8 @@ bool has_passes(const DeviceOps& ops, const std::vector<DeviceOpId>& kernels) {
 }  // namespace
 
 void add_loss_scaling(const Predictor& predictor, bool halved, Editor& editor) {
-  // Gradients are read and written once more. The shortest pass of an update moves two or three tensors, a kernel that does
-  // the whole update six.
+  // Unscaling reads and writes the gradients once more. The shortest pass of an update moves two or
+  // three tensors; a kernel that does the whole update moves six.
   constexpr double kOfPass = 0.7;
   constexpr double kOfWhole = 0.35;
   const DeviceOps& ops = predictor.trace().device_ops;

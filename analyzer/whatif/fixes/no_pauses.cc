@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The host does not stop between its steps, nor in some of them: what no range names takes there what it usually takes, or
-// nothing where each step has it.
+// SPDX-License-Identifier: MIT The host does not pause between steps or in some of them: time that
+// no range names takes its usual length there, or none if each step has a pause.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,10 +20,10 @@
 namespace headway::analyzer {
 namespace {
 
-/// Pauses in which the device idles for less are none.
+/// Least share of the step that the device must idle in pauses.
 constexpr double kLeastOfStep = 0.01;
 
-/// What a training thread does before one of its steps, or in it, and no range names.
+/// Time of a training thread before one of its steps, or in it, that no range names.
 struct Unnamed {
   std::vector<Constraint> cuts;
   DurationNs time;
@@ -38,7 +37,8 @@ struct OfThread {
   std::vector<Unnamed> inside;
 };
 
-/// As the rule has it: what no range with a cause names between steps, and in steps what no range of its own names.
+/// True for unnamed time as the rule defines it: between steps without a range that shows a cause,
+/// and in steps without a range other than those of the step and its phases.
 bool is_unnamed(const Predictor& predictor, const HostPauses& pauses, const Part& part) {
   if (part.kind != Part::Kind::kHost) return false;
   if (part.time_class == TimeClass::kHostOther)
@@ -52,7 +52,7 @@ bool is_unnamed(const Predictor& predictor, const HostPauses& pauses, const Part
   return true;
 }
 
-/// Every rank of a file has its own.
+/// Unnamed time by training thread; each rank of a file has its own.
 std::map<trace::ThreadId, OfThread> by_thread(const Predictor& predictor,
                                               const HostPauses& pauses) {
   std::map<trace::ThreadId, OfThread> threads;
@@ -82,7 +82,8 @@ std::map<trace::ThreadId, OfThread> by_thread(const Predictor& predictor,
   return threads;
 }
 
-/// Shortens what is far longer than usual to that; all of it, where `each` has it. How many.
+/// Shortens pauses to the usual length; to zero if `each` step has one. Returns the number of
+/// pauses.
 std::size_t shorten(std::span<const Unnamed> of, DurationNs step, bool each, Editor& editor) {
   std::vector<double> times;
   for (const Unnamed& one : of) times.push_back(static_cast<double>(one.time.ns));
@@ -99,8 +100,8 @@ std::size_t shorten(std::span<const Unnamed> of, DurationNs step, bool each, Edi
   return pauses;
 }
 
-/// What the host does before each step and no range names. Ranks that wait for one another hide it: the device runs the collective
-/// meanwhile, which lasts until the slowest host has come.
+/// Median unnamed time of the host before a step. The host's own figures are used because ranks
+/// hide it on the device: a collective runs meanwhile, until the slowest host arrives.
 DurationNs usual_before(const std::map<trace::ThreadId, OfThread>& threads) {
   std::vector<double> times;
   for (const auto& [thread, its] : threads)
@@ -117,7 +118,8 @@ Proposal propose(const Predictor& predictor) {
   const bool on_device = pauses_seen.partition && pauses_seen.partition->device.valid();
   const bool each = has_pause_each_step(context, pauses_seen) ||
                     (on_device && ratio(usual_before(threads), context.step) >= kFindingShare);
-  // What the device idles is not what it costs: work that was launched ahead hides a part of each pause, and is launched late after it.
+  // The device's idle time is not the cost of a pause: work launched ahead hides a part of each
+  // pause, and later work is launched late.
   if (!each && ratio(pauses_seen.per_step, context.step) < kLeastOfStep)
     return not_here("the host does not pause between or in steps");
   Editor editor(predictor);
@@ -127,7 +129,7 @@ Proposal propose(const Predictor& predictor) {
     pauses += shorten(std::span(its.before).subspan(1), step, each, editor);
     if (pauses_seen.inside.ns > 0) pauses += shorten(its.inside, step, false, editor);
   }
-  // Each step may have one, though the device waits for it only in some.
+  // Each step may have a pause, even if the device waits for it only in some steps.
   const bool inside_each = pauses == 0 && pauses_seen.inside.ns > 0;
   for (const auto& [thread, its] : threads)
     if (inside_each) pauses += shorten(its.inside, {}, true, editor);

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The training thread makes the batches itself: where handing a batch over takes longer than making it, workers cost more
-// than they hide.
+// SPDX-License-Identifier: MIT The training thread makes the batches itself. If handing a batch
+// over takes longer than making it, workers cost more than they hide.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ struct Times {
   std::int64_t batches = 0;
 };
 
-/// The training thread makes each batch, in `saved` less, instead of waiting for it.
+/// The training thread makes each batch, in `saved` less time, instead of waiting for it.
 Scenario made_here(const Predictor& predictor, DurationNs saved, Times& times) {
   const Points& points = predictor.program().graph().points();
   Editor editor(predictor);
@@ -53,7 +52,7 @@ Proposal propose(const Predictor& predictor) {
       fmt::format("making a batch takes {} on a processor of its own, waiting for one {}",
                   format_duration(times.making / times.batches),
                   format_duration(times.waiting / times.batches));
-  // Making them here may take longer than waiting did: a host that is ahead of the device hides it.
+  // Making batches here may take longer than the waits did, which a host ahead of the device hides.
   if (predictor.predict(proposal.scenario).gain.ns <= 0) return not_here(proposal.text);
   proposal.applies = true;
   proposal.setting = "--workers 0";

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Gradients travel while the backward pass goes on: each collective starts when the gradients that it carries
-// are there, one after the other on the link; what is left when the backward pass ends stays exposed.
+// SPDX-License-Identifier: MIT Gradients are exchanged during the backward pass. Each collective
+// starts when its gradients are ready, one after the other on the link. The part that remains when
+// the backward pass ends stays exposed.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -24,12 +24,13 @@ namespace {
 
 using namespace trace;
 
-/// With more of the messages begun before the last gradient, as rule comm-not-overlapped has it, nobody waited
-/// for the end of the backward pass.
+/// If more than this share of the messages begin before the last gradient (as in rule
+/// comm-not-overlapped), the exchange does not wait for the end of the backward pass.
 constexpr double kOverlapped = 0.1;
 
-/// Backward ops that make gradients of parameters, by process and op, with the bytes of those: the ops whose
-/// results no other op of the pass reads. (What an update reads is cut short in recordings.)
+/// Bytes of parameter gradients, by process and backward op. An op computes such gradients if no
+/// other op of the pass reads its results. (Recordings truncate the inputs of updates, so these
+/// cannot be used.)
 using GradientBytes = std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t>;
 
 GradientBytes gradient_bytes(const Trace& trace) {
@@ -43,11 +44,11 @@ GradientBytes gradient_bytes(const Trace& trace) {
   return gradients;
 }
 
-/// How the gradients of one step come: at each time so much of them is there.
+/// When the gradients of one step become ready: the share that is ready at each time.
 class Arrival {
  public:
   void add(TimeNs time, double weight) { parts_.push_back({time, weight}); }
-  /// Without parts: evenly over the stretch.
+  /// Without parts, gradients become ready evenly over the interval.
   explicit Arrival(Interval over) : over_(over) {}
   void finish() {
     std::ranges::sort(parts_, {}, &Part::time);
@@ -80,7 +81,7 @@ class Arrival {
 struct StepWork {
   std::vector<DeviceOpId> communication;
   std::vector<DeviceOpId> backward;
-  Interval compute;  ///< from the first to the last op of arithmetic, the update left out
+  Interval compute;  ///< from the first to the last compute op, without the update
 };
 
 StepWork work_of(const Predictor& predictor, DeviceId device, Interval step) {
@@ -114,7 +115,7 @@ Arrival arrival_of(const Predictor& predictor, const StepWork& work,
       over = {std::min(over.begin, ops.start[op.value]), std::max(over.end, ops.end[op.value])};
   }
   Arrival arrival(over);
-  // A gradient is there when the last micro batch has added to it.
+  // A gradient is ready when the last micro batch has been added.
   std::map<GradientBytes::key_type, TimeNs> last;
   for (DeviceOpId op : work.backward) {
     const ModelOp& its = attribution.ops[attribution.op_of[op.value].value];
@@ -129,7 +130,7 @@ Arrival arrival_of(const Predictor& predictor, const StepWork& work,
   return arrival;
 }
 
-/// By device op: which of several collectives in turn that make one sum.
+/// By device op: its stage, if several collectives in turn make one sum.
 using Stages = std::vector<std::uint8_t>;
 
 Stages stages_of(const Predictor& predictor) {
@@ -140,7 +141,8 @@ Stages stages_of(const Predictor& predictor) {
   return stage;
 }
 
-/// When calls of each process that wait for the whole device (cudaFree) return: nothing runs on beside those.
+/// Times at which calls that wait for the whole device (cudaFree) return, by process. No work runs
+/// across them.
 using DeviceWaits = std::map<ProcessId, std::vector<TimeNs>>;
 
 DeviceWaits device_waits(const Trace& trace) {
@@ -154,13 +156,13 @@ DeviceWaits device_waits(const Trace& trace) {
   return waits;
 }
 
-/// What of a step's communication is left when its backward pass has ended. All stages of a bucket wait for the last of
-/// its gradients.
+/// The part of a step's communication that remains when its backward pass ends. All stages of a
+/// bucket wait for its last gradient.
 DurationNs left_over(const DeviceOps& ops, const StepWork& work, const Stages& stages,
                      const Arrival& arrival, std::span<const TimeNs> device_waits) {
   std::map<std::uint8_t, std::size_t> next;
   std::vector<std::size_t> bucket;
-  std::vector<double> until;  // by bucket: what is sent up to its end
+  std::vector<double> until;  // by bucket: ns of messages up to its end
   for (DeviceOpId op : work.communication) {
     bucket.push_back(next[stages[op.value]]++);
     if (until.size() <= bucket.back()) until.resize(bucket.back() + 1);
@@ -169,7 +171,7 @@ DurationNs left_over(const DeviceOps& ops, const StepWork& work, const Stages& s
   std::partial_sum(until.begin(), until.end(), until.begin());
   const double whole = until.empty() ? 0 : until.back();
   TimeNs link_free = TimeNs::min();
-  DurationNs later;  // what the backward pass is held up
+  DurationNs later;  // delay of the backward pass
   for (std::size_t i = 0; i < bucket.size(); ++i) {
     const double share = whole > 0 ? until[bucket[i]] / whole : 1;
     const TimeNs start = std::max(link_free, arrival.when(share) + later);
@@ -181,7 +183,7 @@ DurationNs left_over(const DeviceOps& ops, const StepWork& work, const Stages& s
   return std::max(later, link_free - arrival.when(1));
 }
 
-/// The communication of a step that begins while the backward pass goes on.
+/// Number of a step's communication ops that begin during the backward pass.
 std::size_t begun_beside(const DeviceOps& ops, const StepWork& work) {
   TimeNs last = TimeNs::min();
   for (DeviceOpId op : work.backward) last = std::max(last, ops.end[op.value]);
@@ -189,7 +191,7 @@ std::size_t begun_beside(const DeviceOps& ops, const StepWork& work) {
       work.communication, [&](DeviceOpId op) { return ops.start[op.value] < last; }));
 }
 
-/// What backward kernels take longer with the rest of the communication beside them.
+/// Lengthens backward kernels that the rest of the communication now overlaps.
 void slow_down(const DeviceOps& ops, const StepWork& work, DurationNs left,
                const OverlapSlowdown& slowdown, const Points& points, Editor& editor) {
   if (slowdown.log_per_overlap <= 0) return;
@@ -204,7 +206,7 @@ void slow_down(const DeviceOps& ops, const StepWork& work, DurationNs left,
   }
 }
 
-/// They carry what the model's next op needs, not gradients.
+/// Exchanges that carry data for the model's next op, not gradients.
 std::set<DeviceOpId> exchanges_of_model(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   std::set<DeviceOpId> ops = find_layer_exchanges(rule_context(predictor)).ops(trace);

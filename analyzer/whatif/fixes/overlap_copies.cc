@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT
-// Input is copied ahead, on a stream of its own and from pinned memory: neither the kernels nor the host
-// wait for it. The copies still need the link; and the host issues one when it has launched the step before,
-// so that no more of it is hidden than the device had left to do then.
+// SPDX-License-Identifier: MIT Input is copied ahead, on a stream of its own and from pinned
+// memory, so neither kernels nor the host wait for it. The copies still need the link. The host
+// issues a copy after launching the previous step, so at most the work that the device then had
+// left hides it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 using namespace trace;
 
-/// What the device had left to do when the host had made its last launch before a copy, by the copy's op.
-/// Zero when nothing was launched before.
+/// The device's remaining work when the host made its last kernel launch before a copy. Zero if
+/// nothing was launched before.
 class TimeAhead {
  public:
   explicit TimeAhead(const Trace& trace) : trace_(trace), before_(trace.calls.size()) {

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Small files are packed into shards, which are read in large pieces: what requests cost goes away, and the
-// transfers stay, as the model of the storage has both.
+// SPDX-License-Identifier: MIT Small files are packed into shards, which are read in large pieces.
+// The cost of requests is removed and the transfers stay; the model of the storage gives both.
 #include <fmt/format.h>
 
 #include "analyzer/evidence/loader.h"
@@ -12,10 +11,10 @@
 namespace headway::analyzer {
 namespace {
 
-/// As the rule has it: larger reads than this are no small files.
+/// Limit of a small read in bytes, as in the rule.
 constexpr std::int64_t kSmallRead = 1'000'000;
 
-/// Of what reads take besides their transfers, nothing is left; workers wait for each other's transfers.
+/// Reads take only their transfers; workers wait for each other's transfers.
 bool add_pools(const Predictor& predictor, Scenario& scenario) {
   const Points& points = predictor.program().graph().points();
   Editor editor(predictor);
@@ -53,7 +52,7 @@ Proposal propose(const Predictor& predictor) {
                                 format_bytes(reads.mean()), at_rate(storage),
                                 format_percent(storage.left_if_packed)),
                     {}};
-  // A batch is still one request, where the files that requests were for are known.
+  // If the number of files is known, one request per batch remains.
   const double requests = reads.files
                               ? static_cast<double>(batches_made(predictor.trace(), since)) /
                                     static_cast<double>(reads.count)

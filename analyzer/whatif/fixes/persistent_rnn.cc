@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// A recurrent layer is one kernel over all its time steps, and one for its backward pass: the recurrent weights are
-// read once, and nothing is launched between two time steps.
+// SPDX-License-Identifier: MIT One kernel computes all time steps of a recurrent layer, and another
+// one its backward pass. The recurrent weights are read once, and nothing is launched between time
+// steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ namespace {
 using namespace trace;
 
 constexpr int kFewCells = 4;
-/// As in rule rnn-not-persistent: kernels between two cells of one layer, and what is no product of a time step.
+/// As in rule rnn-not-persistent: largest number of kernels between two cells of one layer, and the
+/// length above which a product does not belong to a time step.
 constexpr std::size_t kReach = 6;
 constexpr DurationNs kLargeProduct{100'000};
 
@@ -53,7 +54,7 @@ class Finder {
         if (!layer.kernels.empty() && !belongs(layer, op)) close();
         const bool cell = is_cell(op);
         if (layer.kernels.empty() && !cell && !is_product(op)) continue;
-        // Of products before the first cell only the last can be the layer's own.
+        // Only the last product before the first cell can belong to the layer.
         if (layer.cells == 0 && !cell) layer.kernels.clear();
         layer.kernels.push_back(op);
         if (!cell) continue;
@@ -86,8 +87,8 @@ class Finder {
   const Predictor& predictor_;
 };
 
-/// What the op graph and the device's rates say that a layer needs beyond a kernel's start and end: its arithmetic,
-/// or each tensor and the weights once. Nothing where one of them is not known.
+/// Least time of a layer beyond a kernel's start and end, from the op graph and the device's rates:
+/// its arithmetic, or moving each tensor and the weights once. Nothing if one of them is not known.
 class Needs {
  public:
   explicit Needs(const Predictor& predictor) : predictor_(predictor), rates_(predictor) {
@@ -105,7 +106,7 @@ class Needs {
     const double memory = memory_bytes_per_ns(predictor_, trace.streams[stream.value].device);
     const double products = rates_.of(product_of(kernels));
     if (graph.flops <= 0 || memory <= 0 || products <= 0) return std::nullopt;
-    // A product of one time step reads the weights, and little beside them.
+    // The largest bytes of one time step's kernel stand for the weights: it reads little else.
     std::int64_t bytes = graph.output_bytes;
     std::int64_t step = 0;
     for (DeviceOpId op : kernels) step = std::max(step, trace.device_ops.bytes[op.value]);
@@ -119,7 +120,8 @@ class Needs {
   }
 
  private:
-  /// Of the op as the graph has it: the layer ends with the longest sample of its batch, and the rest is padding.
+  /// The computed share of the graph's op: the layer ends with the longest sample of its batch; the
+  /// rest is padding.
   double share_done(const Ops& kernels, std::int64_t flops) const {
     std::int64_t done = 0;
     for (DeviceOpId op : kernels) done += predictor_.trace().device_ops.flops[op.value];
@@ -160,7 +162,7 @@ Proposal propose(const Predictor& predictor) {
     } else {
       modelled = false;
     }
-    // All time steps take no less than a part of one.
+    // All time steps together take at least as long as the layer's shortest kernel.
     const DurationNs one = std::max(shortest, least + data);
     editor.join(layer.kernels);
     for (DeviceOpId op : layer.kernels) {

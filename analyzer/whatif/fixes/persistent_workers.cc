@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The loader's workers live as long as the run: none is started anew with an epoch, while the queue runs dry.
+// SPDX-License-Identifier: MIT The loader's workers live as long as the run: no worker restarts
+// with an epoch while the queue runs empty.
 #include <fmt/format.h>
 
 #include <string>
@@ -13,7 +13,8 @@ namespace {
 
 using namespace trace;
 
-/// Whether PyTorch's loaders say that they keep their workers: what is late at an epoch's begin is so all the same.
+/// True if PyTorch's loaders already keep their workers; delays at the begin of an epoch then have
+/// another cause.
 bool live_on(const Trace& trace) {
   bool any = false;
   for (const auto& [name, options] : trace.settings) {

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Copies from and to pageable memory use pinned memory: the device makes them by itself, at the link's rate, and the
-// call returns at once.
+// SPDX-License-Identifier: MIT Copies from and to pageable memory use pinned memory instead: the
+// device copies by itself, at the link's rate, and the call returns at once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +17,12 @@ namespace {
 using namespace trace;
 
 constexpr std::int64_t kLargeCopy = 1'000'000;
-/// From here on a copy is mostly its bytes.
+/// From this size in bytes on, most of a copy's time is for its bytes.
 constexpr std::int64_t kNoSmallCopy = 32'768;
-/// A processor copies into pinned memory at several times this rate, bytes/s: what goes slower waits for the link.
+/// A CPU copies into pinned memory at several times this rate, bytes/s; slower copies wait for the
+/// link.
 constexpr double kStagingRate = 1e9;
-/// What a copy takes besides its bytes, where the recording has no small ones.
+/// Fixed time of a copy if the recording has no small copies.
 constexpr DurationNs kCopyLatency{1'500};
 
 /// A direction between host and device.
@@ -105,7 +105,7 @@ Scenario pinned(const Predictor& predictor, const Direction& to_device, const Di
                   true);
     ++sums.copies;
     sums.bytes += std::max<std::int64_t>(0, ops.bytes[i]);
-    // What comes back is wanted: the call goes on waiting for it.
+    // The host needs data that comes back, so the call still waits for it.
     const CallId call = ops.call[i];
     if (!up || !call.valid() || trace.calls.kind[call.value] == DeviceCallKind::kCopyBlocking)
       continue;

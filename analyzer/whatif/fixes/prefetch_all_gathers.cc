@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Parameters that ranks share are asked for one layer ahead: a layer's all-gather begins when the layer before it begins to
-// compute, behind the reduce-scatter that goes then.
+// SPDX-License-Identifier: MIT Sharded parameters are gathered one layer ahead: a layer's
+// all-gather begins when the previous layer begins to compute, after a reduce-scatter that runs at
+// that time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace {
 
 using namespace trace;
 
-/// Whether it kept the host waiting for all of the device: it would for an all-gather that was asked for before it, too.
+/// True if the call made the host wait for the whole device. It would also wait for an all-gather
+/// that is issued before it.
 bool waits_for_device(const Predictor& predictor, CallId call) {
   const DeviceCallKind kind = predictor.trace().calls.kind[call.value];
   if (kind != DeviceCallKind::kFree && kind != DeviceCallKind::kDeviceSynchronize) return false;
@@ -32,8 +33,9 @@ struct Asked {
   bool host_waits = false;  ///< for the device, in between
 };
 
-/// How much earlier the host asks for it when it does so before the compute that it runs beside. Where the host waits for the device
-/// before it asks for the rest of that compute, only what ran until then is beside it: as if it came by so much earlier.
+/// How much earlier the host issues the all-gather if it does so before the compute that it
+/// overlaps. If the host waits for the device before it launches the rest of that compute, only the
+/// compute until then overlaps.
 Asked asked_earlier(const Predictor& predictor, const LateGather& late) {
   const Trace& trace = predictor.trace();
   const CallId own = trace.device_ops.call[late.gather.value];
@@ -59,7 +61,8 @@ void ask_ahead(const Predictor& predictor, const LateGather& late, Editor& edito
   const Program& program = predictor.program();
   const Points& points = program.graph().points();
   const Asked asked = asked_earlier(predictor, late);
-  // What is reduced when the layer begins is before it on the link. A host that waits in between has seen its end.
+  // A reduce-scatter at the begin of the layer precedes the all-gather on the link. If the host
+  // waits in between, that reduce-scatter has ended by the recorded start of the all-gather.
   TimeNs free = ops.start[late.first.value] + late.link_busy;
   if (asked.host_waits) free = std::min(free, ops.start[late.gather.value]);
   program.for_each(
@@ -94,7 +97,7 @@ Proposal propose(const Predictor& predictor) {
   Proposal proposal{
       true, fmt::format("{} parameter all-gathers begin during the layer before theirs", late),
       editor.take()};
-  // Communication of several streams at once shares the link.
+  // Streams share the link, so the step takes at least the time of all communication.
   const DevicePartition& judged = predictor.analysis().partitions[predictor.steps().partition];
   proposal.scenario.at_least =
       judged.hidden_comm + judged.per_steady_step[TimeClass::kCommTransfer];

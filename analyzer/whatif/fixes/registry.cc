@@ -119,7 +119,7 @@ Proposal Proposer::of(const Fix& fix) const {
   Proposal proposal = fix.propose(predictor_);
   const bool input =
       std::ranges::any_of(kOfInput, [&](std::string_view rule) { return answers(fix, rule); });
-  // A step of more samples asks for more of them at once: it has its own bound.
+  // Fixes that change the input or the samples per step have their own bound for the storage.
   if (!proposal.applies || input || proposal.scenario.work != 1) return proposal;
   proposal.scenario.at_least = std::max(proposal.scenario.at_least, storage_);
   for (Scenario& other : proposal.otherwise) other.at_least = std::max(other.at_least, storage_);

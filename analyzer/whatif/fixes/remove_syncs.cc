@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: MIT
-// Synchronisations of streams and devices are not made, and events that were the last thing the thread had enqueued
-// are not waited for. A wait for an event with work behind it keeps the host from running ahead too far, and lets
-// the device work on: it stays. Copies that the host must wait for are left alone: their data is wanted
-// (deferred-read is about those).
+// SPDX-License-Identifier: MIT Synchronisations of streams and devices are removed, and so are
+// waits for an event that is the last thing the thread has enqueued. A wait for an event with work
+// after it stays: it keeps the host from running ahead too far, and the device continues to work.
+// Copies for which the host waits stay, because it needs their data (see deferred-read).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,10 +14,11 @@ namespace {
 
 using namespace trace;
 
-/// Calls of a thread between the record of an event and a wait that drains the device: more than any program makes.
+/// Largest number of calls searched between the record of an event and a wait that drains the
+/// device; more than any program makes.
 constexpr int kNear = 64;
 
-/// Whether the device has nothing left to do of this thread when the event has come.
+/// True if the device has no more work of this thread when the event is reached.
 bool drains(const Trace& trace, CallId wait) {
   const Calls& calls = trace.calls;
   auto row = trace.calls_of_thread[calls.thread[wait.value]];
@@ -52,7 +52,7 @@ Proposal propose(const Predictor& predictor) {
   if (calls == 0) return not_here("no call waits for the device");
   Proposal proposal{true, fmt::format("{} calls no longer wait for the device", calls),
                     editor.take()};
-  // The reference trainer waits for the step before where it may not be further ahead.
+  // The reference trainer waits for the previous step if it may run ahead only one step.
   if (events > 0 && trace.setting("run_ahead") == "1")
     proposal.setting = events == calls ? "--run-ahead 2" : "--sync never --run-ahead 2";
   return proposal;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Gradients go to one rank and come back from it: in a ring each link carries a rank's share instead.
+// SPDX-License-Identifier: MIT Gradients that are summed at one rank (a parameter server) are
+// summed in a ring instead, in which each link carries only a rank's share.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +22,9 @@ namespace {
 
 using namespace trace;
 
-/// Sums that go to a root: what a parameter server does. Some are large enough to be gradients, and then those of small layers go
-/// the same way; but no single number, which is a loss.
+/// Reductions to a root, as a parameter server makes them. At least one must be large enough for
+/// gradients; then small ones are gradients of small layers. Single numbers are left out: they are
+/// losses.
 std::vector<Transfer> sums_at_a_root(const Predictor& predictor) {
   constexpr double kLeastBytes = 64 * 1024;
   constexpr double kNumberBytes = 8;
@@ -38,22 +39,23 @@ std::vector<Transfer> sums_at_a_root(const Predictor& predictor) {
   return sums;
 }
 
-/// Over a network, with the protocol of large messages (NCCL src/include/tuning.h: hwLat).
+/// Hop over a network with the protocol for large messages (NCCL src/include/tuning.h: hwLat).
 constexpr double kHopNs = 14'000;
 
-/// What a sum at a root is made of.
+/// The costs of a sum at a root.
 struct AtRoot {
   double hop_ns = kHopNs;
   double longest_hop_ns = kHopNs;
   double per_byte = 0;  ///< of a message over the root's link, both ways; 0: not known
 
-  /// The message of one rank over the root's link.
+  /// Time of one rank's message over the root's link.
   double once_ns(const Transfer& sum) const {
     return per_byte > 0 ? per_byte * sum.bytes : sum.ns / (sum.ranks - 1);
   }
 };
 
-/// Sums of several sizes tell what they cost whatever their size: there and back, two hops.
+/// The costs from the recorded sums. Sums of several sizes show the fixed cost, which is two hops:
+/// there and back.
 AtRoot at_root(const std::vector<Transfer>& sums) {
   constexpr std::size_t kSizes = 3;
   std::set<double> sizes;
@@ -62,7 +64,7 @@ AtRoot at_root(const std::vector<Transfer>& sums) {
     sizes.insert(one.bytes);
     least = std::min(least, one.ns);
   }
-  // Two hops take no more than the shortest sum; over Ethernet they may be as long as that.
+  // Two hops take at most as long as the shortest sum; over Ethernet they may take as long.
   constexpr double kLongestHopNs = 100'000;
   if (sizes.size() < kSizes) return {kHopNs, std::clamp(least / 2, kHopNs, kLongestHopNs), 0};
   const TransferLine line = fit_transfers(sums);
@@ -73,11 +75,11 @@ AtRoot at_root(const std::vector<Transfer>& sums) {
   return known;
 }
 
-/// What a ring cannot tell beforehand.
+/// Figures of a ring that the recording does not show.
 struct Ring {
-  double small_pieces;  ///< the share of the rate that is lost to them, of what the formula says
-  double connection;    ///< the share of a node's network that a ring's one connection gets
-  double link;          ///< what the link of a device reaches, of what is reckoned with
+  double small_pieces;  ///< factor on the loss of rate that the formula gives for small pieces
+  double connection;    ///< share of a node's network that a ring's one connection gets
+  double link;          ///< factor on the assumed rate of a device's link
   enum class Hop : std::uint8_t {
     kLikely,
     kShorter,
@@ -93,19 +95,19 @@ double hop_ns(const AtRoot& root, const Ring& ring) {
   return ring.hop == Ring::Hop::kLonger ? root.longest_hop_ns : root.hop_ns;
 }
 
-/// How many times as long small pieces take: a slice of the protocol for large messages goes at half of the rate; the
-/// protocol for small ones has half of the rate whatever they are.
+/// Factor on the time of small pieces: a slice of the protocol for large messages moves at half the
+/// rate; the protocol for small messages always has half the rate.
 double times_of(double piece, const Ring& ring) {
   // NCCL: NCCL_BUFFSIZE of 4 MiB in 8 steps.
   constexpr double kSliceBytes = 512 * 1024;
   return 1 + ring.small_pieces * std::min(1.0, kSliceBytes / piece);
 }
 
-/// The ranks of the job and of a node; as many where sums inside the nodes come first.
+/// The ranks of the job and of a node.
 struct Nodes {
   int ranks = 0;
   int per_node =
-      1;  ///< ranks of a node that sum up first, 1: one ring of all, `ranks`: there is one node
+      1;  ///< ranks of a node that sum first; 1: one ring of all ranks; `ranks`: a single node
   NodeLinks inside = {};  ///< of the stages inside a node, or of the one ring there
 
   bool one() const { return per_node == ranks; }
@@ -116,9 +118,10 @@ double time_of(const TransferLine& line, double bytes, double faster) {
   return line.fixed + line.per_byte * bytes / faster;
 }
 
-/// What the message takes without a server. Its node's link carries the message of each other rank, a ring's the share
-/// of one rank, each way as often; with sums inside the nodes first, that of one node. A server may have its message in the
-/// host's memory, a ring passes through each device's own link.
+/// Time of the message in a ring. The server's link carries the message of every other rank; a
+/// ring's link carries the share of one rank, equally often in each direction, or of one node if
+/// sums inside the nodes come first. A server may keep its message in the host's memory; a ring
+/// passes through each device's own link.
 double ring_ns(const Transfer& sum, const AtRoot& root, const Nodes& nodes, const Ring& ring) {
   if (nodes.one()) return time_of(nodes.inside.line, sum.bytes, ring.link);
   const int members = nodes.ranks / nodes.per_node;

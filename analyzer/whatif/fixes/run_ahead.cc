@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The host waits for an earlier step's end before it launches the next one: it may be twice as many steps ahead.
+// SPDX-License-Identifier: MIT The host waits for the end of an earlier step before it launches the
+// next one. It may now be twice as many steps ahead.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace trace;
 
-/// Which step a call belongs to, with what comes after it: its place among the steps of its thread.
+/// The step of a call, as an index among the steps of its thread. Calls after a step belong to it.
 class StepOfCall {
  public:
   StepOfCall(const Trace& trace, const Steps& steps) : calls_(trace.calls), steps_(steps) {
@@ -26,7 +26,7 @@ class StepOfCall {
     std::ranges::sort(order_, {}, [&](std::size_t i) { return key(i); });
   }
 
-  /// Nothing before the thread's first step.
+  /// Nothing for calls before the thread's first step.
   std::optional<std::size_t> of(CallId call) const {
     const auto after = std::ranges::upper_bound(
         order_, std::pair(calls_.thread[call.value], calls_.start[call.value]), {},
@@ -57,7 +57,7 @@ Proposal propose(const Predictor& predictor) {
   const Calls& calls = trace.calls;
   const Points& points = predictor.program().graph().points();
   const StepOfCall step(trace, predictor.analysis().steps);
-  std::map<std::pair<ThreadId, std::uint64_t>, CallId> recorded;  // ranks number their events alike
+  std::map<std::pair<ThreadId, std::uint64_t>, CallId> recorded;  // ranks use equal event numbers
   const DurationNs typical = typical_step(predictor.analysis().steps);
   const Program& program = predictor.program();
   Editor editor(predictor);
@@ -73,7 +73,7 @@ Proposal propose(const Predictor& predictor) {
     const auto then = step.of(record->second);
     const auto now = step.of(CallId{c});
     if (!then || !now || *then >= *now) continue;
-    // As many steps earlier the device was done so much earlier.
+    // The wait for an earlier step ends earlier by the typical length of the steps in between.
     const auto earlier = typical * static_cast<std::int64_t>(*now - *then);
     program.for_each(program.slot_of(end_of(points.task(CallId{c}))), [&](const Constraint& wait) {
       if (wait.kind == EdgeKind::kHostSync) editor.set_earlier(wait.id, wait.lag - earlier);

@@ -13,14 +13,15 @@
 namespace headway::analyzer {
 namespace {
 
-/// A data set that would take more than this of the memory that is left is not kept there.
+/// Largest share of the free memory that a data set may take.
 constexpr double kShareOfMemory = 0.5;
-/// That samples are the same each time they are asked for: as often as not they are changed at random. Where nothing
-/// was drawn from the generators of the process, it would have to be from one of the data set's own.
+/// Certainty that samples are the same each time: often they are changed at random. If the
+/// process's random number generators were not used, only a generator of the data set's own could
+/// change them.
 constexpr double kSameEachTime = 0.5;
 constexpr double kDrawsNothing = 0.9;
 
-/// Parts that make whole samples, or read them.
+/// The run without parts that make or read whole samples.
 Scenario without_samples(const Predictor& predictor) {
   const trace::Trace& trace = predictor.trace();
   Scenario scenario;
@@ -32,7 +33,7 @@ Scenario without_samples(const Predictor& predictor) {
   return scenario;
 }
 
-/// Of a PyTorch data set, whose length and batches are known, but not its reads.
+/// The proposal for a PyTorch data set whose length and batches are known, but not its reads.
 Proposal keep_whole(const Predictor& predictor) {
   const trace::Trace& trace = predictor.trace();
   const std::optional<DataSet> data = data_set(trace);
@@ -45,7 +46,7 @@ Proposal keep_whole(const Predictor& predictor) {
                                 format_bytes(data->bytes),
                                 format_bytes(static_cast<std::int64_t>(left->low))));
   const std::optional<bool> random = samples_are_random(trace);
-  // Where they are changed at random each time, only reading and decoding go away.
+  // If samples are changed at random each time, only reading and decoding are removed.
   Scenario stored;
   for (trace::RangeKind stage : {trace::RangeKind::kRead, trace::RangeKind::kDecode})
     scale_stage(predictor, stage, 0, stored);
@@ -85,7 +86,8 @@ Proposal propose(const Predictor& predictor) {
                     {}};
   for (trace::RangeKind stage : {trace::RangeKind::kRead, trace::RangeKind::kDecode})
     scale_stage(predictor, stage, 0, proposal.scenario);
-  // Decoded samples take several times their files, and nothing tells whether they fit.
+  // Decoded samples are several times as large as their files, and it is not known whether they
+  // fit.
   if (time_of_stage(predictor.trace(), trace::RangeKind::kDecode).time > reads.time)
     proposal.certainty = kSameEachTime;
   return proposal;

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Gradients travel in more and smaller messages: the first of them goes while others are still computed, and less is left to
-// send once the last one is there.
+// SPDX-License-Identifier: MIT Gradients are sent in more and smaller messages: the first is sent
+// while other gradients are still computed, and less remains to send when the last one is ready.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,13 +22,13 @@ namespace {
 using namespace trace;
 
 constexpr double kMiB = 1 << 20;
-/// Of buckets, in MiB, tried in this order while they gain.
+/// Bucket sizes in MiB, tried in this order as long as they gain.
 constexpr std::array<int, 4> kSizes = {50, 25, 10, 5};
 
-/// Times that size: what is hardly larger stays whole.
+/// A message of less than this multiple of the size is not split.
 constexpr double kNotMuchMore = 1.2;
 
-/// A part of a bucket: when its last gradient is there, and its share of the bucket's bytes.
+/// A part of a bucket: when its last gradient is ready, and its share of the bucket's bytes.
 struct Part {
   TimeNs ready;
   double share;
@@ -60,7 +59,7 @@ class Splitter {
         gradients_(gradients_of_parameters(predictor.trace())),
         editor_(predictor) {}
 
-  /// The stages of a step on one stream, of as many transfers each.
+  /// Splits the transfers of a step on one stream. `stages`: lists of equal length.
   void split(const std::vector<std::vector<Transfer>>& stages, Interval step) {
     const StreamId stream = predictor_.trace().device_ops.stream[stages.front().front().op.value];
     const auto beside = companions(predictor_, stream, step, stages.front().size());
@@ -83,12 +82,12 @@ class Splitter {
 
   bool empty() const { return editor_.empty(); }
   std::int64_t messages() const { return messages_; }
-  /// Whether nothing tells which gradients are there when.
+  /// True if it is not known when each gradient is ready.
   bool evenly() const { return evenly_; }
   Scenario take() { return editor_.take(); }
 
  private:
-  /// Where the backward pass begins on the other streams of the stream's device.
+  /// Begin of the backward pass on the other streams of the stream's device.
   TimeNs backward_begins(StreamId exchange, Interval step) const {
     TimeNs begins = step.end;
     for_each_beside(exchange, step, [&](DeviceOpId op) {
@@ -98,7 +97,7 @@ class Splitter {
     return begins;
   }
 
-  /// Ops on other streams of its device that end in the window.
+  /// Visits the ops on other streams of its device that end in the window.
   template <class Visit>
   void for_each_beside(StreamId exchange, Interval window, Visit visit) const {
     const Trace& trace = predictor_.trace();
@@ -115,7 +114,7 @@ class Splitter {
     }
   }
 
-  /// What packs the message, where something does.
+  /// The first kernel that packs the message; the message itself if there is none.
   DeviceOpId first_of(DeviceOpId message, const std::vector<std::vector<DeviceOpId>>& beside,
                       std::size_t i) const {
     DeviceOpId first = message;
@@ -136,13 +135,14 @@ class Splitter {
     return last ? std::optional(last->id) : std::nullopt;
   }
 
-  /// In which the gradients of a message would go, in the order in which they were computed.
+  /// The parts into which a message would be split, in the order in which its gradients are
+  /// computed.
   std::vector<Part> parts_of(const Transfer& message, StreamId exchange, Interval window) {
     const double whole = message.gradients > 0 ? message.gradients : message.bytes;
     if (whole < kNotMuchMore * size_ || waits_for_device(message.op, window)) return {};
     std::vector<Part> gradients = gradients_in(exchange, window);
     double all = sum(gradients);
-    // In 16 bits they may be half of what is sent.
+    // Gradients in 16 bits may have half of the sent bytes.
     if (all < 0.4 * whole || all > 1.6 * whole) {
       evenly_ = true;
       gradients = kernels_in(exchange, window);
@@ -160,8 +160,8 @@ class Splitter {
     return parts;
   }
 
-  /// Whether the thread that sends them waits for all of the device meanwhile, as allocations without a pool do: so it would
-  /// for each part.
+  /// True if the sending thread waits for the whole device meanwhile, as allocations without a pool
+  /// do. It would then wait for each part.
   bool waits_for_device(DeviceOpId message, Interval window) const {
     const Trace& trace = predictor_.trace();
     const Program& program = predictor_.program();
@@ -186,7 +186,7 @@ class Splitter {
     return all;
   }
 
-  /// With their bytes, where the op graph tells them.
+  /// The gradients with their bytes, if the op graph shows them.
   std::vector<Part> gradients_in(StreamId exchange, Interval window) const {
     const Trace& trace = predictor_.trace();
     const Attribution& attribution = predictor_.analysis().attribution;
@@ -200,7 +200,7 @@ class Splitter {
     return found;
   }
 
-  /// With their time: gradients are taken to come as evenly as kernels run.
+  /// The kernels with their times, as if gradients became ready in proportion to kernel time.
   std::vector<Part> kernels_in(StreamId exchange, Interval window) const {
     const DeviceOps& ops = predictor_.trace().device_ops;
     std::vector<Part> found;
@@ -210,8 +210,8 @@ class Splitter {
     return found;
   }
 
-  /// The last part is what remains of the message. Those before it go one after the other, each when it is there: it cannot begin
-  /// before they are done.
+  /// The last part is what remains of the message. The parts before it are sent one after the
+  /// other, each when it is ready; the last part begins after them.
   void split(const std::vector<std::vector<Transfer>>& stages, std::size_t i,
              const std::vector<std::vector<DeviceOpId>>& beside, DeviceOpId first,
              const Constraint& wait, const std::vector<Part>& parts) {

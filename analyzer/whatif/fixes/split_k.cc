@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums of matrix products are split among blocks that would have had no work.
+// Sums of matrix products are split among more blocks, which run on multiprocessors that were idle.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace trace;
 
-/// What a last wave that is not full costs of a full one, at least: blocks end at different times.
+/// Least cost of a partial last wave, relative to a full one: blocks end at different times.
 constexpr double kSoftWaves = 0.2;
 
 class Splits {
@@ -38,7 +38,8 @@ class Splits {
     grid.memory_ns = bound.memory_ns;
     return grid;
   }
-  /// Of the products that gain by it; with another cost of partial waves than the one that decides.
+  /// Splits the products that gain by it. `power`: cost of partial waves here; the decision itself
+  /// uses another value.
   Scenario split(double power, std::int64_t& kernels, DurationNs& time) {
     const DeviceOps& ops = predictor_.trace().device_ops;
     Editor editor(predictor_);
@@ -81,7 +82,7 @@ Proposal propose(const Predictor& predictor) {
   proposal.scenario = splits.split(1, kernels, time);
   if (kernels == 0) return not_here("matrix products already fill the multiprocessors");
   proposal.applies = true;
-  proposal.is_ceiling = true;  // whole waves are all that splitting can give
+  proposal.is_ceiling = true;  // splitting cannot do better than full waves
   proposal.text =
       fmt::format("the sums of {} matrix products ({} in total) are split among more blocks",
                   kernels, format_duration(time));

@@ -75,7 +75,7 @@ Proposal propose(const Predictor& predictor) {
       fmt::format("each of the {:.1f} round trips per step to the host becomes one kernel",
                   shown_trips),
       editor.take()};
-  // The host waits there and then is late with what comes after: more than the trip itself takes.
+  // The host waits there and then launches later work late, which costs more than the trip itself.
   proposal.one_place = true;
   return proposal;
 }

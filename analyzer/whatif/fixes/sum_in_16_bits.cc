@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Gradients in 8 bits cannot be summed on their way: each rank gathers those of all others. Sums in 16 bits move the same bytes however
-// many ranks there are.
+// SPDX-License-Identifier: MIT Gradients in 8 bits cannot be summed on the way, so each rank
+// gathers those of all others. Sums in 16 bits move the same bytes for any number of ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +21,8 @@ bool has_one_byte(std::string_view dtype) {
   return dtype.ends_with("8") || dtype == "Byte" || dtype == "Char";
 }
 
-/// A ring of all ranks: a sum goes round twice, and moves two bytes for each that a rank gave to the gather, of which the message has
-/// `ranks` parts.
+/// Time in ns of a sum in 16 bits in a ring of all ranks. It moves two bytes for each byte that a
+/// rank gave to the gather (a gather's message has `ranks` parts), and passes the ring twice.
 double sum_ns(const Transfer& gather, const TransferLine& line) {
   const double starts = hops_of(gather.ranks, true) / hops_of(gather.ranks, false);
   const double bytes = 2 * gather.bytes / gather.ranks;
@@ -43,7 +42,7 @@ Proposal propose(const Predictor& predictor) {
   std::vector<std::vector<Transfer>> exchange = stages_of_exchange(predictor);
   const bool gathers = exchange.size() == 1 && exchange.front().front().kind == "allgather" &&
                        exchange.front().front().ranks > 1;
-  // Signs and largest values are packed into bytes, too; of them the program's own setting tells.
+  // Signs and largest values are also packed into bytes; the program's setting shows these.
   const std::string_view compressed = trace.setting("compress");
   const bool bytes = gathers && (compressed.empty() || compressed == "int8") &&
                      std::ranges::all_of(exchange.front(), [&](const Transfer& one) {

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Samples are put together as tensors, as PyTorch's own collate function does: one copy for each field of the batch.
+// SPDX-License-Identifier: MIT Samples are collated as tensors, as in PyTorch's own collate
+// function: one copy for each field of the batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,21 +18,24 @@
 namespace headway::analyzer {
 namespace {
 
-/// Of torch.stack() on a processor: per byte, per tensor of the batch and per sample of each.
+/// Times of torch.stack() on a CPU: per byte, per tensor of the batch and per sample of each
+/// tensor.
 constexpr double kNsPerByte = 0.33;
 constexpr double kNsPerTensor = 15e3;
 constexpr double kNsPerSample = 1.5e3;
-/// What takes less than so many times as long is put together well enough.
+/// Collating must take at least this many times as long to be worth a fix.
 constexpr double kWorthIt = 3;
-/// A function of the program's own may do more than putting together: padding, masks, mixing of samples.
+/// Certainty: a collate function of the program may do more, such as padding, masks or mixing of
+/// samples.
 constexpr double kOnlyPutsTogether = 0.6;
 
-/// Python's lock is handed over after 5 ms (sys.getswitchinterval()), or when it is given up. A worker's thread that sends a finished
-/// batch waits so long for the one that puts the next batch together in Python.
+/// A Python thread releases the interpreter lock after 5 ms (sys.getswitchinterval()) or when it
+/// blocks. A worker's thread that sends a finished batch waits up to this long for the thread that
+/// collates the next batch in Python.
 constexpr double kSwitchIntervalNs = 5e6;
 constexpr std::size_t kFewest = 8;
 
-/// How long batches that were ready took to arrive, ns; nothing where few were.
+/// Median arrival time in ns of batches that were ready; nothing if there are few.
 std::optional<double> arrival_when_ready(const trace::Trace& trace) {
   std::map<std::int64_t, TimeNs> made;
   for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
@@ -53,7 +56,7 @@ std::optional<double> arrival_when_ready(const trace::Trace& trace) {
   return median(waits);
 }
 
-/// Ready batches arrive at once where the worker no longer keeps Python's lock for so long.
+/// Shortens the arrival of ready batches, because the worker holds Python's lock for less time.
 void send_at_once(const Predictor& predictor, DurationNs collate_now, DurationNs collate_then,
                   Scenario& scenario) {
   const std::optional<double> now = arrival_when_ready(predictor.trace());

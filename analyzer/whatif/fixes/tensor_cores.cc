@@ -21,12 +21,12 @@ using namespace trace;
 /// How much faster the matrix units are, and why.
 struct Speedup {
   double factor = 0;  ///< 0: not known
-  double peaks = 0;   ///< by arithmetic alone
+  double peaks = 0;   ///< the same for arithmetic alone
   std::string reason;
 };
 
-/// Rates of large products, where they were measured on this device: they have what the formula
-/// guesses.
+/// The speedup by measured rates of large products on this device, which replace the formula's
+/// estimate.
 Speedup measured_speedup(const Device& device, const MachineFacts& machine) {
   const auto general = machine.of(device, MachineFigure::kGemmFp32);
   const auto matrix = machine.of(device, MachineFigure::kGemmTf32);
@@ -93,7 +93,7 @@ Proposal propose(const Predictor& predictor) {
     proposal.otherwise.push_back(on_tensor_cores(held_by));
   const std::string setting =
       predictor.analysis().program.is_inference() ? "--infer-precision tf32" : "--precision tf32";
-  // Where the others are in half precision, these few are no matter of a setting.
+  // If most products are in half precision, the setting does not explain the few others.
   if (const ProductTime products = product_time(predictor);
       ratio(products.half, products.all) < 0.5)
     proposal.setting = setting;

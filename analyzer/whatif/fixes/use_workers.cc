@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Workers make the batches that the training thread makes itself. The thread then only takes them.
+// Workers make the batches that the training thread makes itself now; the thread only takes them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,12 +26,12 @@ namespace {
 
 using namespace trace;
 
-/// Without the number of processors: not more workers than this, as one GPU's share of a node has.
+/// Limit of workers if the number of processors is not known: the share of one GPU in a node.
 constexpr std::int64_t kMostWorkers = 16;
-/// More workers than there are processors beside training must make a step so much shorter, as a share.
+/// More workers than free processors must shorten the step to less than this share.
 constexpr double kWorthMore = 0.95;
 
-/// That one of these threads makes for a step itself, as far as ranges tell; 1 where none does.
+/// Batches per step that a training thread makes itself, from ranges; 1 if no range shows any.
 double batches_of_step(const Trace& trace, const std::vector<bool>& trains, Interval window,
                        std::int64_t steps) {
   std::vector<std::int64_t> made(trains.size());
@@ -44,8 +44,8 @@ double batches_of_step(const Trace& trace, const std::vector<bool>& trains, Inte
   return std::max(1.0, static_cast<double>(std::ranges::max(made)) / static_cast<double>(steps));
 }
 
-/// Time of idle processors in a step, for each rank on the machine: what workers can compute in beside training,
-/// whoever keeps the other processors busy. None where the machine was not sampled.
+/// Processor time per rank and step that is idle, which workers can use beside training, whatever
+/// keeps the other processors busy. None if the machine was not sampled.
 std::optional<DurationNs> idle_processors(const RuleContext& context, DurationNs step) {
   const auto busy = counters::steady(context, counters::kMachineCpu);
   const std::int64_t processors = processor_count(context.trace);
@@ -56,22 +56,23 @@ std::optional<DurationNs> idle_processors(const RuleContext& context, DurationNs
                                  static_cast<double>(step.ns))};
 }
 
-/// So many workers, and what a step takes at least with them.
+/// A number of workers, and the least time of a step with them.
 struct Crew {
   std::int64_t workers = 1;
   DurationNs least;
   std::optional<DurationNs>
-      by_fewer;  ///< where more than have a processor are worth it: with those
+      by_fewer;  ///< least time with as many workers as have a processor, if more are chosen
 };
 
-/// `work` of a step is made beside what then takes `rest`.
+/// The workers for `work` (making batches) of a step, beside the rest of the step, which takes
+/// `rest`.
 Crew crew_for(const RuleContext& context, DurationNs work, DurationNs rest) {
   const std::int64_t needed = std::max<std::int64_t>(1, workers_needed(work, rest));
   const std::int64_t fitting = workers_that_fit(context);
   Crew crew;
   crew.workers = std::min(needed, fitting > 0 ? fitting : kMostWorkers);
   crew.least = work / crew.workers;
-  // A training thread that waits for so few workers leaves its processor to more of them meanwhile.
+  // While the training thread waits for workers, its processor is free for more of them.
   const WorkerRoom room = room_for_workers(context, rest, work);
   const std::int64_t with_room = std::min(needed, room.workers);
   const DurationNs beside =
@@ -115,7 +116,7 @@ Proposal propose(const Predictor& predictor) {
     return editor.take();
   };
   const DurationNs step = predictor.baseline().recorded;
-  // The shorter steps get, the busier are processors, and the longer a batch takes to be handed over.
+  // In shorter steps, processors are busier, and handing over a batch takes longer.
   DurationNs batch;
   Scenario scenario;
   DurationNs rest;
@@ -140,7 +141,7 @@ Proposal propose(const Predictor& predictor) {
   proposal.scenario = std::move(scenario);
   proposal.scenario.at_least = crew.least;
   DurationNs computed = std::ranges::max(computed_of) / count;
-  // A collate function that sleeps or waits for a service takes no processor.
+  // A collate function that sleeps or waits for a service uses no processor.
   if (const auto share = sampled_share_of_making(context))
     computed = std::min(computed, DurationNs{std::llround(*share * static_cast<double>(work.ns))});
   const auto idle = idle_processors(context, step);
@@ -158,10 +159,10 @@ Proposal propose(const Predictor& predictor) {
   proposal.text = fmt::format("{} {} the batches during the step", crew.workers,
                               crew.workers == 1 ? "worker makes" : "workers make");
   proposal.setting = fmt::format("--workers {}", crew.workers);
-  // As `more-workers` has it: one batch for each, and one that waits.
+  // As in `more-workers`: one batch for each worker, and one that is ready.
   if (const std::string_view ahead = predictor.trace().setting("prefetch"); !ahead.empty())
     proposal.setting += fmt::format(" --prefetch {}", crew.workers + 1);
-  // What starting them anew takes, a run without workers does not tell.
+  // A run without workers does not show how long restarting them takes, so restarts are turned off.
   if (predictor.trace().setting("worker_reuse") == "off") proposal.setting += " --worker-reuse on";
   const StorageModel storage = storage_of_run(predictor);
   const DurationNs making = std::accumulate(work_of.begin(), work_of.end(), DurationNs{});

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Steps that take far longer than the others become like those: what each kind of work takes there is what it takes in the
-// step in the middle. The same for steps that grow: they stay as the first ones.
+// SPDX-License-Identifier: MIT Outlier steps become like the others: each kind of work takes at
+// most its time in the median step. Steps that grow stay like the first ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,14 +16,14 @@ namespace {
 
 constexpr std::size_t kLeastSteps = 10;  ///< as the rule
 
-/// The first quarter of the steps tells what they took before they grew.
+/// The first quarter of the steps shows their times before they grew.
 Proposal propose_first(const Predictor& predictor) {
   const std::vector<MarkedStep>& steps = predictor.steps().steps;
   const RuleContext context = rule_context(predictor);
   const StepTrend trend = find_step_trend(context);
   if (!trend.grows()) return not_here("step time does not grow");
   const TimeClass grown = what_grew(context, *trend.partition).time_class;
-  // Even the first steps computed all tokens before theirs.
+  // Even the first steps recompute all earlier tokens, so they are not the right comparison.
   if (context.program.is_inference() &&
       (grown == TimeClass::kComputeTensor || grown == TimeClass::kComputeOther))
     return not_here("compute of an inference grows: see keep-keys-and-values");

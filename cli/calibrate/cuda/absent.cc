@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stands for this folder in a build without CUDA.
+// Replaces this folder in a build without CUDA.
 #include "cli/calibrate/calibrate.h"
 #include "common/error.h"
 

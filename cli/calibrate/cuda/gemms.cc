@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products of square matrices by cuBLASLt, whichever version is found. Random data: zeros draw less power,
-// so that the clock stays higher than in training.
+// Products of square matrices by cuBLASLt, in whichever version is found. The data is random: zeros
+// draw less power, so the clock would stay higher than in training.
 #include <fmt/format.h>
 
 #include <array>
@@ -31,7 +31,7 @@ constexpr auto kPrecisions = std::to_array<Precision>({
 });
 constexpr int kRepetitions = 12;
 
-/// Numbers of both signs from 0.5 to 1 in the bits of the type.
+/// Numbers of both signs with magnitudes from 0.5 to 1, encoded in the bits of the type.
 std::vector<std::uint32_t> random_bits(Type type, std::size_t words) {
   std::mt19937 random(1);
   std::vector<std::uint32_t> bits(words);

@@ -3,8 +3,9 @@
 
 namespace headway::calibrate {
 
-/// Three kernels as PTX, which the driver compiles for the GPU at hand: `empty`; `spin(ns)` keeps one
-/// thread busy for so long; `triad(a, b, c, s, n)` is a[i] = b[i] + s * c[i] over n groups of four floats.
+/// Three kernels as PTX, which the driver compiles for the GPU at hand: `empty`; `spin(ns)` keeps
+/// one thread busy for `ns`; `triad(a, b, c, s, n)` is a[i] = b[i] + s * c[i] over n groups of four
+/// floats.
 inline constexpr const char* kKernels = R"(
 .version 6.4
 .target sm_60

@@ -9,7 +9,7 @@ namespace {
 
 /// Fewer than the 1024 launches that a stream takes before it blocks the host.
 constexpr int kQueued = 500;
-/// Longer than the host needs to launch them at 5 µs each.
+/// Longer than the host needs to launch kQueued kernels at 5 µs each.
 constexpr std::uint64_t kHeldUpNs = 10'000'000;
 constexpr int kPeriods = 20;
 constexpr int kRoundTrips = 200;

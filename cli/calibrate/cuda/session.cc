@@ -27,7 +27,8 @@ Session::~Session() {
   close();
 }
 
-/// What fails here has failed before, and there is nobody to tell.
+/// Ignores errors: a call fails here only after an earlier failure, and a destructor cannot report
+/// it.
 void Session::close() {
   if (end_) driver_.cuEventDestroy_(end_);
   if (begin_) driver_.cuEventDestroy_(begin_);

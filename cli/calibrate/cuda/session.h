@@ -13,8 +13,8 @@ using cuda::DeviceMemory;
 using cuda::Driver;
 using cuda::PinnedMemory;
 
-/// One GPU made ready: its primary context is current, a stream, two events, the kernels. For one thread.
-/// The constructor throws Error when the driver refuses.
+/// One GPU ready for measurements: current primary context, a stream, two events, the kernels. For
+/// one thread. The constructor throws Error when the driver refuses.
 class Session {
  public:
   Session(const Driver& driver, int ordinal);
@@ -30,10 +30,10 @@ class Session {
   void launch_spin(std::uint64_t ns);
   void launch_triad(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, std::uint64_t groups);
   void wait();
-  /// Seconds between two events around what `work` queues on the stream; waits for it.
+  /// Seconds between two events around the work that `work` queues on the stream; waits for it.
   double time(const std::function<void()>& work);
-  /// Between two events around what `work` queues while the stream is held up for `ns` by a spinning
-  /// kernel, so that the device never waits for the host.
+  /// The same, but a spinning kernel holds the stream for `ns` while `work` queues, so that the
+  /// device never waits for the host.
   double time_queued(std::uint64_t ns, const std::function<void()>& work);
 
  private:

@@ -6,7 +6,8 @@
 #include "cli/calibrate/effort.h"
 #include "common/machine_figures.h"
 
-// One function per file of its name. Each leaves nothing behind; none throws but for want of memory.
+// Each function is in the file of its name, leaves nothing behind, and throws only if memory runs
+// out.
 namespace headway::calibrate {
 
 std::optional<FigureValue> measure_wake_up(const Effort& effort);

@@ -11,7 +11,7 @@ std::optional<FigureValue> measure_host_copy(const Effort& effort, int threads) 
   const std::int64_t all = effort.array_bytes ? effort.array_bytes : array_bytes_beyond_caches();
   const auto bytes = static_cast<std::size_t>(all / threads);
   std::vector<std::vector<char>> from(static_cast<std::size_t>(threads)), to(from.size());
-  // Each thread touches its memory first, so that it lies beside its processor.
+  // Each thread touches its memory first, so that the pages are local to its processor.
   std::vector<double> seconds = time_together(
       threads, effort.repetitions + 1,
       [&](int thread) {

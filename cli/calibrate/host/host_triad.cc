@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// STREAM's triad: what memory gives to a loop that computes next to nothing.
+// STREAM's triad: the memory bandwidth of a loop that computes next to nothing.
 #include <vector>
 
 #include "cli/calibrate/host/host.h"

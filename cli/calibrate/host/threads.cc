@@ -41,7 +41,7 @@ std::vector<double> time_together(int threads, int repetitions,
                                   const std::function<void(int)>& work) {
   std::vector<double> seconds;
   std::int64_t began = 0;
-  // Called by the last to arrive, once before and once after each repetition.
+  // The last thread to arrive calls this, once before and once after each repetition.
   auto stamp = [&, running = false]() mutable noexcept {
     const std::int64_t now = now_ns();
     if (running) seconds.push_back(static_cast<double>(now - began) * 1e-9);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One thread sleeps on a futex, the other wakes it: what a blocked call pays after what it waited for.
+// One thread sleeps on a futex and another wakes it: the delay that a blocked call adds after the
+// event that it waits for.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -15,10 +15,10 @@ constinit bool g_enabled = false;
 
 namespace {
 
-// So many short reads or writes make a process connect that has made no long one.
+// A process that has made only short reads and writes connects after this many.
 constexpr std::uint64_t kEarlyCalls = 64;
 
-/// The memory of a child of vfork is its parent's.
+/// False in a child of vfork, which runs in its parent's memory.
 bool is_own_image() {
   std::atomic<std::int32_t>& known = g_process.page->pid;
   std::int32_t pid = ::getpid();
@@ -37,8 +37,9 @@ void put_early(ThreadState& thread, IoOp op, IoFunction function, std::atomic<st
   if (event.calls > 0 && !put(thread, event)) thread.count_dropped();
 }
 
-/// A read or write in a process that is not connected: it is, once it reads or writes files in
-/// earnest. The many helpers of a run (shells, environment shims) never do.
+/// A read or write in a process that is not connected. It connects at its first long read or write,
+/// or after kEarlyCalls short ones. The many helper processes of a run (shells, environment shims)
+/// never get there.
 void early(IoFunction function, IoOp op, int fd, std::int64_t result) {
   ForkPage& page = *g_process.page;
   if (result <= 0 || (op != IoOp::kRead && op != IoOp::kWrite) ||
@@ -64,7 +65,7 @@ void early(IoFunction function, IoOp op, int fd, std::int64_t result) {
   errno = saved;
 }
 
-/// This thread's state if it has one: not worth taking a ring for.
+/// This thread's state, or null when it has none: the caller's record is not worth taking a ring.
 ThreadState* attached() {
   ThreadState* thread = t_entry.thread;
   return thread && may_record(*thread) ? thread : nullptr;
@@ -78,7 +79,8 @@ void count_beyond_table() {
 
 namespace {
 
-/// A call on what is not known yet, or that failed.
+/// For a call on a descriptor that has no path yet, on a thread without a ring, a mapping, or a call
+/// that failed.
 [[gnu::cold, gnu::noinline]] void finish_slowly(const Entry& entry, IoEvent& event,
                                                 std::int64_t result) {
   if (result < 0) event.error = static_cast<std::uint16_t>(errno);
@@ -168,7 +170,7 @@ bool closing(int fd) {
 void closed(IoFunction function, int fd, Descriptor word, std::uint64_t start, int result) {
   IoEvent event;
   event.end = now(g_process.clock);
-  // A close that takes time writes something back.
+  // Only a slow close, which writes data back, or a failed one is recorded.
   if (result == 0 && event.end - start < stamps_of_us(kSlowUs)) return;
   if (result != 0) event.error = static_cast<std::uint16_t>(errno);
   Entry entry;
@@ -192,8 +194,8 @@ void flush_sums() {
 namespace {
 
 __attribute__((constructor)) void set_up() {
-  // Now, where it is safe: the first call may come from a signal handler, or after a fork that froze
-  // the loader's lock in another thread's hands.
+  // The functions are looked up now, where it is safe: the first call may come from a signal
+  // handler, or after a fork while another thread held the loader's lock.
   for (std::size_t i = 0; i < wire::kIoFunctionCount; ++i) look_up(static_cast<IoFunction>(i));
   if (!set_up_process()) return;
   start_rate();

@@ -9,15 +9,15 @@
 #include "collector/inject/process.h"
 #include "collector/wire/io.h"
 
-/// What the hooks do around the call of the program. Nothing is held during that call, which may be
-/// cancelled, left by longjmp, or interrupted by a handler that does I/O itself. errno is as the call
-/// left it.
+/// What the hooks do before and after the program's call. They hold no lock or state during the call,
+/// which may be cancelled, left by longjmp, or interrupted by a handler that does I/O itself. errno
+/// stays as the call left it.
 namespace headway::inject::io {
 
 using wire::IoFunction;
 using wire::IoOp;
 
-/// False until the library has been set up, and for good when this process is not recorded.
+/// False until the library has been set up; stays false when this process is not recorded.
 extern constinit bool g_enabled;
 
 inline bool is_on() {
@@ -38,22 +38,23 @@ inline bool is_watched(int fd) {
   return state_of(g_descriptors[fd].load(std::memory_order_relaxed)) != kIgnored;
 }
 
-/// The stamp before the call; 0: the process is not connected.
+/// The time stamp before the call; 0: the process is not connected.
 inline std::uint64_t begin() {
   return is_on() ? now(g_process.clock) : 0;
 }
 
-/// After a call on `fd`. `result`: bytes, or -1 with errno. `detail`: as IoDetail.
+/// To be called after a call on `fd`. `result`: bytes, or -1 with errno. `detail`: as in IoDetail.
 void finish(IoFunction function, IoOp op, int fd, std::uint64_t start, std::int64_t result,
             std::int64_t offset = -1, std::uint64_t detail = 0);
-/// After a call that may have opened `fd`; `path` null: to be asked.
+/// To be called after a call that may have opened `fd`; `path` null: the system is asked for it.
 void opened(IoFunction function, int fd, std::uint64_t start, const char* path,
             std::uint64_t flags);
-/// Before a call that ends `fd`. True when the call is to be timed and given to `closed`.
+/// To be called before a call that closes `fd`. True when the caller must time the call and pass it
+/// to `closed`.
 bool closing(int fd);
-/// After it; `word` is what the table said before.
+/// To be called after that call; `word` is what the table held for `fd` before it.
 void closed(IoFunction function, int fd, Descriptor word, std::uint64_t start, int result);
-/// Writes what the calling thread has summed.
+/// Writes the sums of the calling thread.
 void flush_sums();
 
 }  // namespace headway::inject::io

@@ -18,7 +18,8 @@ constinit std::atomic<Descriptor> g_descriptors[kMaxDescriptors] = {};
 
 namespace {
 
-// Beyond the highest number ever seen there is nothing to forget, and no page of the table.
+// One more than the highest number ever seen: beyond it forget() has nothing to do, and the table
+// has no pages.
 constinit std::atomic<unsigned> g_end{0};
 
 constexpr std::size_t kMaxPath = 4096;
@@ -37,7 +38,7 @@ bool begins_with(const char* path, const char* prefix) {
   return std::strncmp(path, prefix, std::strlen(prefix)) == 0;
 }
 
-/// The path as the system knows it, in g_path; its length, 0 when there is no /proc.
+/// Puts the path that the system knows into g_path. Returns its length; 0 when there is no /proc.
 std::size_t ask_system(int fd) {
   char link[32];
   std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -45,7 +46,8 @@ std::size_t ask_system(int fd) {
   return length > 0 ? static_cast<std::size_t>(length) : 0;
 }
 
-/// The id of a path in g_path; with no room for it, that of its folder.
+/// Defines the path in g_path and returns its id; when there is no room for it, the id of its
+/// folder.
 std::uint32_t define_locked(std::size_t length) {
   std::uint32_t id = define_path_locked(g_path, length, false);
   if (id != 0 || length == 0) return id;
@@ -82,7 +84,7 @@ Descriptor look_at(int fd, bool was_read) {
   struct stat info {};
   bool there = ::fstat(fd, &info) == 0;
   errno = saved;
-  if (!there) return kIgnored;  // closed meanwhile: nothing is known about the number
+  if (!there) return kIgnored;  // closed meanwhile: nothing is stored for the number
   bool pretends = was_read && S_ISREG(info.st_mode) && info.st_size == 0;
   return store(fd, is_file(info) && !pretends ? kFile : kIgnored);
 }

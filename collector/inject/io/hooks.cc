@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The functions of the C library that programs find here instead. Each calls the one that it hides
-// with the same arguments and returns what that returns.
+// Functions of the C library that programs find here instead. Each calls the function that it hides,
+// with the same arguments, and returns its result.
 //
-// Not seen: what the C library calls itself (getc, fscanf, stdio's flushes outside of fwrite), page
+// Not seen: calls inside the C library (getc, fscanf, stdio's flushes outside of fwrite), page
 // faults of mappings, io_uring, and programs that make system calls without a C library.
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ std::uint64_t begin_if_enabled() {
   return io::g_enabled ? begin() : 0;
 }
 
-/// A temporary file has no path; its argument is a folder.
+/// Null for a temporary file (O_TMPFILE): it has no path, its argument is a folder.
 const char* path_given(const char* path, int flags) {
   return (flags & O_TMPFILE) == O_TMPFILE ? nullptr : path;
 }
@@ -249,7 +249,8 @@ HEADWAY_MAP(mmap)
 HEADWAY_MAP(mmap64)
 
 // ---- stdio ---------------------------------------------------------------------------------------
-// Only calls that go beyond the stream's buffer are I/O; whether they will shows in its pointers.
+// Only calls that go beyond the stream's buffer are I/O; the buffer's pointers show whether one
+// will.
 
 namespace {
 
@@ -269,8 +270,8 @@ bool writes_file(const FILE* file, std::uint64_t bytes) {
          is_watched(file->_fileno);
 }
 
-/// A line may or may not need another bufferful: the stamp is taken before, the buffer compared
-/// after.
+/// Reading a line may or may not refill the buffer: the stamp is taken before the call, and the
+/// buffer is compared after it.
 class LineRead {
  public:
   explicit LineRead(const FILE* file)
@@ -334,7 +335,7 @@ HEADWAY_LINE(ssize_t, __getdelim, (char** text, size_t* room, int end, FILE* fil
              (text, room, end, file))
 
 // ---- the end -------------------------------------------------------------------------------------
-// Loader workers end like this: no destructor runs.
+// Loader workers end by _exit, which runs no destructor.
 
 #define HEADWAY_EXIT(name)                                       \
   HEADWAY_HOOK __attribute__((noreturn)) void name(int status) { \

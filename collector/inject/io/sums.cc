@@ -30,7 +30,7 @@ void write_sum(ThreadState& thread, IoEvent& sum) {
   IoEvent event = sum;
   if (event.calls == 1) event.detail = 0;
   sum.calls = 0;
-  // Without room it stays counted as pending.
+  // When the ring has no room, the sum stays counted as pending.
   if (put(thread, event)) add_pending(thread, event.op, -std::uint64_t{event.calls}, -event.bytes);
 }
 
@@ -65,7 +65,7 @@ void start_rate() {
 }
 
 std::uint64_t measure_stamps_per_us() {
-  // Connecting alone took longer than is needed to tell the rate to a few percent.
+  // Connecting took long enough since start_rate() to know the rate to a few percent.
   ClockPair pair = read_pair();
   std::uint64_t ns = pair.ns - g_start.ns;
   bool tsc = g_process.clock == wire::Clock::kTsc && ns > 0;

@@ -9,14 +9,14 @@
 
 namespace headway::inject::io {
 
-/// One record.
+/// A call on a file, or a sum of calls, as one record has it.
 struct IoEvent {
   std::uint64_t start = 0;   ///< stamp of the process's clock, of the first call
   std::uint64_t end = 0;     ///< likewise, of the last call
   std::uint64_t bytes = 0;   ///< moved by all calls together
-  std::int64_t offset = -1;  ///< in the file; -1: where the descriptor stood
-  std::uint64_t detail = 0;  ///< as IoDetail::detail
-  std::uint32_t calls = 1;   ///< that it stands for
+  std::int64_t offset = -1;  ///< in the file; -1: the descriptor's position
+  std::uint64_t detail = 0;  ///< as in IoDetail::detail
+  std::uint32_t calls = 1;   ///< number of calls in the record
   std::uint32_t path = 0;    ///< id of the path; 0: not known
   std::int32_t fd = -1;
   std::uint16_t error = 0;  ///< errno; 0: the call succeeded
@@ -24,26 +24,27 @@ struct IoEvent {
   wire::IoFunction function = wire::IoFunction::k_read;
 };
 
-// A read from the page cache that moves little takes less than this, one from storage more.
+// A short read from the page cache takes less than this, a read from storage takes more.
 inline constexpr std::uint64_t kSlowUs = 20;
 inline constexpr std::uint64_t kMaxSumAgeUs = 10'000;  ///< a sum is written when it is that old
 inline constexpr std::uint32_t kSums = 4;              ///< of a thread, by descriptor and direction
 
 struct ThreadSums {
-  std::uint32_t generation;  ///< as ThreadState's; another one: of the parent of a fork
-  IoEvent sums[kSums];       ///< detail: time inside; calls 0: free
+  std::uint32_t generation;  ///< ThreadState's; if it differs, the sums are of a fork's parent
+  IoEvent sums[kSums];       ///< detail: time inside the calls; calls == 0: free
   static std::uint32_t place(const IoEvent& event) {
     return (static_cast<unsigned>(event.fd) * 2 + (event.op == wire::IoOp::kWrite ? 1 : 0)) % kSums;
   }
 };
-/// By ring. In .bss: pages that no thread uses are never made.
+/// By ring. In .bss: pages that no thread uses take no memory.
 extern constinit ThreadSums g_sums[wire::kMaxRings];
-/// Stamps of the process's clock in a microsecond; 0: not known yet.
+/// Rate of the process's clock in stamps per microsecond; 0: not known yet.
 extern constinit std::atomic<std::uint64_t> g_stamps_per_us;
 
-/// From both clocks since start_rate(), to a few percent; keeps the result in g_stamps_per_us.
+/// Measures the rate from both clocks since start_rate(), to a few percent. Keeps the result in
+/// g_stamps_per_us.
 std::uint64_t measure_stamps_per_us();
-/// Duration in stamps of the process's clock.
+/// Converts a duration to stamps of the process's clock.
 inline std::uint64_t stamps_of_us(std::uint64_t microseconds) {
   std::uint64_t rate = g_stamps_per_us.load(std::memory_order_relaxed);
   if (rate == 0) [[unlikely]]
@@ -51,7 +52,7 @@ inline std::uint64_t stamps_of_us(std::uint64_t microseconds) {
   return rate * microseconds;
 }
 
-/// False when the ring has no room (nothing is counted).
+/// Writes the record. False when the ring has no room; the loss is not counted here.
 [[gnu::always_inline]] inline bool put(ThreadState& thread, const IoEvent& event) {
   RingWriter& ring = thread.ring;
   if (!ring.has_room(2 + std::uint64_t{thread.open} + wire::kEndReserve)) [[unlikely]]
@@ -74,7 +75,7 @@ static_assert(offsetof(wire::IoDetail, end) == 0 && offsetof(wire::IoDetail, off
               offsetof(wire::IoDetail, detail) == 16 && offsetof(wire::IoDetail, calls) == 24 &&
               offsetof(wire::IoDetail, error) == 28);
 
-/// A call that is summed with others like it.
+/// Whether the call is summed with others like it.
 inline bool is_short(const IoEvent& event) {
   return event.bytes < wire::kSmallIoBytes && event.error == 0 &&
          (event.op == wire::IoOp::kRead || event.op == wire::IoOp::kWrite) &&
@@ -85,7 +86,8 @@ inline bool is_short(const IoEvent& event) {
 inline void add_own(std::atomic<std::uint64_t>& counter, std::uint64_t n) {
   counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 }
-/// Counts what is in a sum but in no record yet, where it survives the death of the process.
+/// Counts calls that are in a sum but in no record yet, in the shared memory, where the counts
+/// survive the death of the process.
 inline void add_pending(ThreadState& thread, wire::IoOp op, std::uint64_t calls,
                         std::uint64_t bytes) {
   wire::RingControl& control = thread.ring.control();
@@ -94,7 +96,8 @@ inline void add_pending(ThreadState& thread, wire::IoOp op, std::uint64_t calls,
   add_own(write ? control.pending_written_bytes : control.pending_read_bytes, bytes);
 }
 
-/// add_to_sum for nearly every short call: its sum is there and goes on. False: it does not.
+/// The fast case of add_to_sum: the call's sum exists and takes the call. False: the caller must
+/// use add_to_sum.
 [[gnu::always_inline]] inline bool extend_sum(ThreadState& thread, const IoEvent& event) {
   ThreadSums& sums = g_sums[thread.slot];
   IoEvent& sum = sums.sums[ThreadSums::place(event)];
@@ -113,14 +116,14 @@ inline void add_pending(ThreadState& thread, wire::IoOp op, std::uint64_t calls,
   return true;
 }
 
-/// Adds a short read or write to what the thread has summed for the descriptor. A sum is written
-/// when it is 10 ms old, when the descriptor is closed, when the thread ends, or when another
-/// descriptor needs its place; until then the ring's control block has its calls and bytes.
+/// Adds a short read or write to the thread's sum for the descriptor. A sum is written when it is
+/// 10 ms old, when the descriptor is closed, when the thread ends, or when another descriptor needs
+/// its place; until then the ring's control block has its calls and bytes.
 void add_to_sum(ThreadState& thread, const IoEvent& event);
 /// Writes the sums of one descriptor; -1: of all.
 void write_sums(ThreadState& thread, int fd = -1);
 
-/// Once, early: from here on the rate of the stamps can be told.
+/// To be called once, early: the rate of the clock is measured from here on.
 void start_rate();
 
 }  // namespace headway::inject::io

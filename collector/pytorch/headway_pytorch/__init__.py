@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What `headway record --pytorch` adds to programs of PyTorch, Keras, TensorFlow and JAX: ranges around what they do.
+"""The hooks that `headway record --pytorch` adds to programs of PyTorch, Keras, TensorFlow and JAX: ranges around their work.
 
-Only public interfaces of PyTorch are used; what else is used of the others says so where it stands. A hook that fails
-switches itself off, says so in the trace, and the program runs on.
+Of PyTorch only public interfaces are used; code that uses a private interface of another framework says so. A hook that
+fails switches itself off and says so in the trace; the program runs on.
 """
 import importlib
 import sys
@@ -25,7 +25,7 @@ def attach(part, module):
             core.guarded(part)(importlib.import_module("headway_pytorch." + _HOOKS[part]).attach)(module)
         return
     if part not in ("torch", "torch.utils.data"):
-        if "torch.utils.data" in sys.modules:  # else that finds it imported
+        if "torch.utils.data" in sys.modules:  # else loading.attach() attaches it later
             from headway_pytorch import decoders
 
             decoders.attach(part, module)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The binding to NVTX, names and numbers of Headway's conventions, and how hooks are put in place."""
+"""The binding to NVTX, the names and numbers of Headway's conventions, and functions that install hooks."""
 import functools
 import os
 
@@ -15,7 +15,7 @@ _started = False
 
 
 def start():
-    """True when a tool listens; else no hook is worth its cost."""
+    """True when a tool listens; otherwise no hook is installed."""
     global _started
     if not _started and nvtx.start():
         _started = True
@@ -28,7 +28,7 @@ def wants_ops():
 
 
 def name(text):
-    """The number under which NVTX knows `text`."""
+    """The NVTX handle of `text`, as a number."""
     handle = _handles.get(text)
     if handle is None:
         handle = _handles[text] = nvtx.intern(text)
@@ -36,7 +36,7 @@ def name(text):
 
 
 class Names(dict):
-    """The numbers of names that a class has a part in: {class: number}."""
+    """The handles of names that contain the name of a class: {class: number}."""
 
     def __init__(self, pattern):
         super().__init__()
@@ -53,7 +53,7 @@ def tell(setting, value):
 
 
 class Used:
-    """A framework's version is told where the program first uses it: libraries import more than one."""
+    """Reports a framework's version when the program first uses it: libraries import several frameworks."""
 
     def __init__(self, setting, value):
         self.what = setting, value
@@ -65,7 +65,7 @@ class Used:
 
 
 def failed(hook):
-    """The callback for a hook that raised: it is switched off, and the trace says so once."""
+    """The callback for a hook that raised and is switched off; it reports that once in the trace."""
 
     def report(error):
         if hook not in _told:
@@ -76,15 +76,16 @@ def failed(hook):
 
 
 def _look_like(wrapper, fn):
-    """torch.profiler(with_stack=True) reads the code of torch.nn.Module.__call__, by which it knows calls of modules."""
+    """Gives the wrapper the function's code object: torch.profiler(with_stack=True) recognises module calls by that of
+    torch.nn.Module.__call__."""
     functools.update_wrapper(wrapper, fn)
     if hasattr(fn, "__code__"):
         wrapper.__code__ = fn.__code__
 
 
 class Wrapper(nvtx.Call):
-    """Calls `fn` as if it were not there, between `before(args, kwargs)`, whose result is handed to
-    `after(token, error, result)`, and that. Or `before` is both: a native hook, nvtx.around_..."""
+    """Calls `fn` transparently: first `before(args, kwargs)` -> token, then `fn`, then `after(token, error, result)`. Or
+    `before` is a native hook that does both, nvtx.around_..."""
 
     def __init__(self, fn, before, after, hook):
         super().__init__(fn, before, after, failed(hook))
@@ -95,7 +96,7 @@ class Wrapper(nvtx.Call):
 
 
 class ModuleWrapper(nvtx.ModuleCall):
-    """Stands in for a class's __call__: a range around each call of a module."""
+    """Replaces a class's __call__: a range around each call of a module."""
 
     def __init__(self, fn, names, resolve, grad_enabled):
         super().__init__(fn, names, resolve, grad_enabled, failed("modules"))
@@ -106,7 +107,7 @@ class ModuleWrapper(nvtx.ModuleCall):
 
 
 def wrap(owner, attribute, before, after, hook):
-    """Replaces a function of a class or module. False when there is none, or it is wrapped already."""
+    """Wraps a function of a class or module. False when there is no such function, or it is wrapped already."""
     fn = getattr(owner, attribute, None)
     if fn is None or isinstance(fn, nvtx.Call):
         return False

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Ranges around the decoding of images inside a data set: of all that makes a sample, the part that could be done
-once, before training. Attached to the libraries that a program imports anyway. Resizing all of an image to a size that
-its own size alone decides belongs to it; a part that is chosen anew each time does not."""
+"""Ranges around the decoding of images inside a data set: the part of making a sample that could be done once, before
+training. Attached to libraries that the program itself imports. Resizing a whole image to a size that depends only on
+its own size belongs to this part; a crop that is drawn again each time does not."""
 import sys
 import threading
 
@@ -15,14 +15,14 @@ _FUNCTIONS = {
 MODULES = ("PIL.ImageFile", *_FUNCTIONS)
 
 
-_MOST_SIDES = 4  # that a program resizes to, as pictures for training and for validation; more are drawn at random
+_MOST_SIDES = 4  # sizes to which a program resizes (e.g. for training and validation); more are drawn at random
 
 _thread = threading.local()
 _short_sides, _long_sides = set(), set()
 
 
 def _before_load(args, kwargs):
-    # Asked for with each use of the image; what is decoded already has no tiles left.
+    # load() is called at each use of the image; a decoded image has no tiles left.
     if not getattr(args[0], "tile", None):
         return None
     _thread.whole = args[0].size
@@ -30,14 +30,14 @@ def _before_load(args, kwargs):
 
 
 def _before_resize(args, kwargs):
-    """Image.resize(size, resample=None, box=None, ...); kwargs: None without any."""
+    """Before Image.resize(size, resample=None, box=None, ...); kwargs is None when there are none."""
     named = kwargs or {}
     whole = args[0].size
     size = args[1] if len(args) > 1 else named.get("size")
     part = args[3] if len(args) > 3 else named.get("box")
     if part is not None or size is None or whole != getattr(_thread, "whole", None):
         return None
-    # Other images have another shape: one of the two sides is then always the same.
+    # Images have different shapes: with a fixed target, one of the two sides is always the same.
     _short_sides.add(min(size))
     _long_sides.add(max(size))
     if min(len(_short_sides), len(_long_sides)) > _MOST_SIDES:
@@ -55,7 +55,7 @@ def attach(part, module):
 
 
 def attach_imported():
-    """To those that were imported before PyTorch."""
+    """Attaches to the libraries that were imported before PyTorch."""
     for part in MODULES:
         if part in sys.modules:
             attach(part, sys.modules[part])

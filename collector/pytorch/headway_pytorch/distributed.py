@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Ranges around communication that the host itself carries out or waits for: gloo and MPI, on the processor.
+"""Ranges around communication that the host itself does or waits for: gloo and MPI, on the CPU.
 
-What runs on a GPU is recorded there. DistributedDataParallel communicates in C++, where no Python is called. It waits for its buckets at
-the end of the backward pass, among autograd's final callbacks; one of ours, queued at the begin of the pass, runs before it and opens the
-range that the end of the pass closes.
+Communication on a GPU is recorded on the device. DistributedDataParallel communicates in C++, without calling Python.
+It waits for its buckets at the end of the backward pass, in one of autograd's final callbacks. A callback of ours,
+queued at the begin of the pass, runs before it and opens the range; the end of the pass closes the range.
 """
 import sys
 import threading
@@ -20,12 +20,12 @@ _COLLECTIVES = (
 _WAITED_FOR = "c10d::allreduce_ (waited for at the end of backward)"
 
 _torch = None
-_replaced = []  # (module, name, what it was)
+_replaced = []  # (module, name, original function)
 _on_host = False
 
 
 def attach(torch):
-    """Waits for a process group: a program without one pays nothing."""
+    """Hooks only init_process_group, so that a program without a process group pays nothing."""
     global _torch
     dist = sys.modules.get("torch.distributed")
     if dist is None or not dist.is_available():
@@ -35,7 +35,7 @@ def attach(torch):
 
 
 def _owners(dist, attribute):
-    """The modules under whose name programs find the function."""
+    """The modules in which programs find the function."""
     for module in (dist, sys.modules.get("torch.distributed.distributed_c10d")):
         if callable(getattr(module, attribute, None)):
             yield module
@@ -49,7 +49,7 @@ def _wrap_all(dist, attribute, before, after):
 
 
 def detach():
-    """torch.compile knows collectives by their identity: the originals come back, for good."""
+    """Restores the original functions for ever: torch.compile recognises collectives by their identity."""
     for module, attribute, original in reversed(_replaced):
         setattr(module, attribute, original)
     del _replaced[:]
@@ -62,7 +62,7 @@ def _after_init(token, error, result):
     if error or _on_host or not dist.is_initialized() or dist.get_world_size() < 2:
         return
     core.tell("distributed", "backend=%s" % dist.get_backend())
-    # Of a GPU's communication the host sees only the launch.
+    # The host sees only the launch of communication on a GPU.
     if dist.get_backend() not in ("gloo", "mpi") and _torch.cuda.is_available():
         return
     _on_host = True
@@ -99,14 +99,15 @@ _waiting = _Waiting()
 
 
 def _backward_begins(tensors):
-    """Of the tensors that backward() is called on: what _backward_ends() needs, or None. Not of one inside another."""
+    """Hooks the begin of a backward pass on `tensors`. -> the token for _backward_ends(), or None. Not called for a pass
+    inside another."""
     if not isinstance(tensors, (list, tuple)):
         tensors = (tensors,)
     for tensor in tensors:
         node = getattr(tensor, "grad_fn", None)
         if node is not None:
             _waiting.armed = True
-            # Nodes have none before PyTorch 2; tensors always.
+            # Before PyTorch 2 nodes have no pre-hooks; tensors always have hooks.
             return getattr(node, "register_prehook", tensor.register_hook)(_pass_begins)
     return None
 
@@ -118,7 +119,7 @@ def _backward_ends(handle):
 
 @guarded("distributed")
 def _pass_begins(gradients):
-    if _waiting.armed:  # else a thread of autograd's own
+    if _waiting.armed:  # else this is one of autograd's own threads
         _waiting.armed = False
         _torch.autograd.Variable._execution_engine.queue_callback(_gradients_done)
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Whether making samples draws from the generators of random numbers that a process has: then a sample differs each
-time it is asked for, and keeping it would train something else. Told as a setting, once a process; generators of
-the data set's own are not seen."""
+"""Whether making samples draws from the global random generators of the process. If so, a sample differs each time it
+is made, and caching it would change the training. Reported once per process, as a setting. A data set's own generators
+are not seen."""
 import random
 import sys
 
 from headway_pytorch import core
 
-_LOOKS = 4  # batches; a copy of all states takes some 50 µs
+_LOOKS = 4  # number of batches; a copy of all states takes some 50 µs
 
 
 def _of_python():
@@ -27,7 +27,7 @@ _GENERATORS = {"random": _of_python, "torch": _of_torch, "numpy": _of_numpy}
 
 
 class Draws:
-    """Looks at the first batches of a process."""
+    """Compares the generators' states before and after the first batches of a process."""
 
     def __init__(self):
         self.left = _LOOKS
@@ -54,6 +54,6 @@ class Draws:
     def _states(self):
         try:
             return {name: state() for name, state in _GENERATORS.items() if name in sys.modules}
-        except Exception:  # of another kind than those known: nothing is told
+        except Exception:  # an unknown kind of generator: nothing is reported
             self.left = 0
             return {}

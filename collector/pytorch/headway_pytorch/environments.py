@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program that has environments collects experience without gradients, too: no call tells it from an evaluation."""
+"""Reports libraries of environments: a program that uses one also collects experience without gradients, and no call
+distinguishes that from an evaluation."""
 import sys
 
 from headway_pytorch import core
@@ -9,7 +10,7 @@ _told = False
 
 
 def tell():
-    """Once: which of these libraries the program has loaded."""
+    """Reports once which of these libraries the program has loaded."""
     global _told
     if not _told:
         _told = True

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How often the training thread has the system give it memory, by page faults, in each step, and what one takes here.
-docs/design/0086-page-faults.md has the reasons for the numbers."""
+"""The number of page faults of the training thread per step (the system gives it memory), and the time that one takes on
+this machine. docs/design/0086-page-faults.md has the reasons for the numbers."""
 import atexit
 import mmap
 import os
@@ -9,7 +9,7 @@ import time
 from headway_pytorch import core
 from headway_pytorch.core import nvtx
 
-FEW = 16  # in a step: nobody would notice them, and what one takes is not measured
+FEW = 16  # per step: fewer faults have no visible effect, so their cost is not measured
 PAGES = 256
 
 _cost_ns = None
@@ -19,7 +19,7 @@ _cost_ns = None
 def _tell():
     global _cost_ns
     mean = nvtx.faults_per_step()
-    if mean is None:  # too few steps; or a child, whose parent tells
+    if mean is None:  # too few steps, or a forked child, whose parent reports
         return
     each = round(mean)
     if each >= FEW and _cost_ns is None:
@@ -28,7 +28,7 @@ def _tell():
 
 
 def _measure():
-    """To have a page mapped and to give it back, ns: the fastest of three rounds, together less than 2 ms mostly."""
+    """The time to map a page and to return it, in ns: the fastest of three rounds, which together mostly take under 2 ms."""
     rounds = []
     for _ in range(3):
         begin = time.perf_counter_ns()
@@ -42,7 +42,7 @@ def _measure():
 
 
 def _freed_by_libc():
-    """Memory is glibc's malloc's, which nobody told yet to keep what is freed."""
+    """Whether memory comes from glibc's malloc, and the program has not set it to keep freed memory."""
     try:
         if not os.confstr("CS_GNU_LIBC_VERSION"):
             return False

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Custom loops of JAX: calls of what jax.jit gives back, gradients, and waits for results.
+"""Custom loops of JAX: calls of functions that jax.jit returns, gradients, and waits for results.
 
-JAX gives results back before they are computed. A call of a compiled function is what Python does for it; the
-computation shows where the program waits for it. A call in whose trace optax.apply_updates was called is an update;
-in programs without that, one in whose trace gradients were computed.
+JAX returns results before they are computed. So the range of a compiled function's call has only the work of Python;
+the computation shows where the program waits for it. A call is an update if optax.apply_updates was called while the
+function was traced; in programs without optax, if gradients were computed while it was traced.
 """
 import weakref
 
@@ -13,9 +13,9 @@ from headway_pytorch.core import FORWARD, PHASE, guarded, name, nvtx
 _jax = None
 _used = None
 _leaves = None
-_known = weakref.WeakKeyDictionary()  # Python function -> Traced: a program may compile it again in each step
+_known = weakref.WeakKeyDictionary()  # Python function -> Traced; a program may compile a function again in each step
 _result = None  # a small array of the latest call that trained
-_SMALL = 4096  # bytes: to hold on to more would change what memory the program takes
+_SMALL = 4096  # bytes: keeping a larger array alive would change the memory use of the program
 
 
 def attach(jax):
@@ -31,14 +31,14 @@ def attach(jax):
 
 
 class _StandIn(core.Wrapper):
-    """Is called instead of what JAX gave back, and has its attributes, its class and its pickle."""
+    """Replaces a function that JAX returned; has its attributes, its class and its pickled form."""
 
     def __init__(self, fn, before, after, hook):
         super().__init__(fn, before, after, hook)
         self.__dict__["_headway_fn"] = fn
 
     def __getattr__(self, attribute):
-        if attribute == "_headway_fn":  # a copy that is being made has none yet
+        if attribute == "_headway_fn":  # an object that is being copied does not have it yet
             raise AttributeError(attribute)
         found = getattr(self._headway_fn, attribute)
         return _lowers(self, found) if attribute == "lower" else found
@@ -65,7 +65,7 @@ def _traced(function):
         if found is None:
             found = _known[inner] = traced.Traced(label)
         return found
-    except TypeError:  # no weak reference, or no hash
+    except TypeError:  # the function allows no weak reference or no hash
         return traced.Traced(label)
 
 
@@ -90,7 +90,7 @@ def _around(known):
     return before, after
 
 
-# Compiled ahead of time: traced by lower(), called later.
+# Functions compiled ahead of time: lower() traces them, they are called later.
 _lowered = weakref.WeakKeyDictionary()  # jax.stages.Lowered, jax.stages.Compiled -> Traced
 
 
@@ -125,7 +125,7 @@ def _after_compiled(token, error, result):
 
 
 def _after_compiler(token, error, result):
-    """The function, or where only options were given a decorator that will give it back."""
+    """`result` is the compiled function or, when only options were given, a decorator that will return it."""
     if error or isinstance(result, nvtx.Call) or not callable(result):
         return None
     if hasattr(result, "lower"):
@@ -145,7 +145,7 @@ def _attach_compilers():
 
 
 def is_traced(arguments):
-    """Someone else compiles what asks here."""
+    """Whether the arguments are tracers: then another transformation is tracing this code."""
     return any(isinstance(one, _jax.core.Tracer) for one in _leaves(arguments))
 
 
@@ -161,7 +161,7 @@ def _after_gradient(token, error, result):
 
 
 def _after_transform(token, error, result):
-    """jax.grad gives back a function of Python's; what matters is when that is called."""
+    """jax.grad returns a Python function; a gradient begins when that function is called."""
     if error or isinstance(result, nvtx.Call) or not callable(result):
         return None
     return _StandIn(result, _before_gradient, _after_gradient, "jax.grad")
@@ -170,7 +170,7 @@ def _after_transform(token, error, result):
 def _attach_gradients():
     for transform in ("grad", "value_and_grad"):
         core.wrap(_jax, transform, None, _after_transform, "jax." + transform)
-    # Calls what it is given at once, and gives back the function of the backward pass.
+    # jax.vjp calls the given function at once, and returns the function of the backward pass.
     core.wrap(_jax, "vjp", None, _after_vjp, "jax.vjp")
 
 
@@ -183,7 +183,7 @@ def _after_vjp(token, error, result):
 
 
 def _remember(result):
-    """The smallest array of what a step gave back: all of it is ready at the same time."""
+    """Keeps a small array of a step's results: all results are ready at the same time."""
     global _result
     _result = None
     for one in _leaves(result):
@@ -211,7 +211,7 @@ def _after_wait(token, error, result):
 
 
 def _attach_waits():
-    """Conversions to numpy through the buffer protocol call nothing that can be watched."""
+    """Hooks waits for results. Conversions to numpy by the buffer protocol call nothing that can be hooked."""
     for function in ("block_until_ready", "device_get"):
         core.wrap(_jax, function, _before_wait, _after_wait, "jax.wait")
     array = _array_class()
@@ -223,7 +223,7 @@ def _attach_waits():
 
 
 def _array_class():
-    """Of arrays that hold values; it is not public, and to make an array would choose a device for the program."""
+    """The class of arrays with values. It is not public; making an array to get it would choose a device for the program."""
     import importlib
 
     return importlib.import_module("jax._src.array").ArrayImpl

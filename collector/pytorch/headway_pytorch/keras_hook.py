@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Steps of Keras 3, whatever its backend: fit(), evaluate() and predict() own the thread while they run, and the public
-CallbackList tells where batches begin and end. A custom loop is told by the optimizer, and by the backend's hooks.
+"""Steps of Keras 3, with any backend: fit(), evaluate() and predict() own the thread while they run, and the public
+CallbackList says where batches begin and end. In a custom loop the optimizer and the backend's hooks find the steps.
 """
 import sys
 import threading
@@ -27,12 +27,12 @@ def attach(keras):
 
 
 class _Fit(threading.local):
-    """What trains on this thread."""
+    """State of fit() on this thread."""
 
     def __init__(self):
-        self.calls = None  # of a compiled function that fetches itself
+        self.calls = None  # Calls of a compiled function that fetches its own batches
         self.first = True
-        self.several = False  # steps a call
+        self.several = False  # whether one call runs several steps
 
 
 _fit = _Fit()
@@ -44,7 +44,7 @@ def _before_loop(args, kwargs):
 
 
 def _after_loop(token, error, result):
-    """Whatever the callbacks left open: an exception came, or the loop is over."""
+    """Closes the ranges that callbacks left open: the loop is over, or raised an exception."""
     owner, depth = token
     owners.closes(False)
     nvtx.pop_to(depth)
@@ -60,7 +60,7 @@ def _before_fit(args, kwargs):
 
 @guarded("keras settings")
 def _describe(model):
-    """What a step is, where one call runs several: then the report's step is that many."""
+    """Reports the settings of fit(). When one call runs several steps, a step of the report is that many steps."""
     several = getattr(model, "steps_per_execution", None) or 1
     _fit.several = several != 1
     if several != 1:
@@ -73,7 +73,7 @@ def _describe(model):
 
 def _before_train_on_batch(args, kwargs):
     if not steps.owned():
-        steps.forward_begins(True)  # the first one of a loop without tf.data, and the first after an evaluation
+        steps.forward_begins(True)  # for the first call of a loop without tf.data, and the first after an evaluation
     return owners.own(False), nvtx.push(name("keras.Model.train_on_batch"), PHASE, FORWARD), args[0]
 
 
@@ -106,7 +106,7 @@ def _opens(trains):
 
 
 def _batch_begins(label, phase):
-    """After the callbacks of the program: what follows is the step itself."""
+    """Called after the program's callbacks: the step itself follows."""
 
     def after(token, error, result):
         if steps.owned() and not error:
@@ -133,7 +133,7 @@ def _batch_ends(trains):
 
 
 def _closes(args, kwargs):
-    """After the last batch there was none."""
+    """Discards the range that was opened after the last batch: no batch followed."""
     if steps.owned():
         if _fit.calls is not None:
             _fit.calls.tell()
@@ -183,7 +183,7 @@ def _after_optimizer(token, error, result):
 
 
 def detach():
-    """torch.compile traces through the optimizer and would stop at ours."""
+    """Restores the optimizer's method: torch.compile traces through it and would stop at our wrapper."""
     if _plain_apply is not None and isinstance(_keras.optimizers.Optimizer.apply, nvtx.Call):
         _keras.optimizers.Optimizer.apply = _plain_apply
 
@@ -192,7 +192,7 @@ def detach():
 
 
 class _Fetches:
-    """Stands in for the iterator of a Keras adapter, which only Keras' own loop sees."""
+    """Replaces the iterator of a Keras adapter, which only Keras' own loop sees."""
 
     def __init__(self, iterator):
         self.next = core.Wrapper(iterator.__next__, _before_next, _after_next, "keras input")
@@ -213,14 +213,14 @@ def _after_next(token, error, result):
 
 
 def _after_get_iterator(token, error, iterator):
-    """Generators alone: data sets of TensorFlow and loaders of PyTorch have hooks of their own."""
+    """Wraps generators only: data sets of TensorFlow and loaders of PyTorch have hooks of their own."""
     if error or type(iterator).__name__ != "generator":
         return None
     return _Fetches(iterator)
 
 
 def _after_yield(token, error, result):
-    """A step is about to begin, whose compiled function fetches from that iterator."""
+    """A step is about to begin; its compiled function fetches from the iterator in `result`."""
     if error:
         return
     iterator = result[2]
@@ -233,8 +233,8 @@ def _after_yield(token, error, result):
 
 
 def _attach_input():
-    """Not public. Nothing else tells the fetch from the step: with JAX Keras' loop reads a generator, with TensorFlow
-    the compiled function gets the iterator."""
+    """Hooks private classes of Keras, because nothing public separates the fetch from the step: with JAX, Keras' loop reads
+    a generator; with TensorFlow, the compiled function gets the iterator."""
     module = sys.modules.get("keras.src.trainers.epoch_iterator")
     if module is None or _keras.config.backend() == "torch":
         return

@@ -1,35 +1,35 @@
 # SPDX-License-Identifier: MIT
-"""Ranges around what a DataLoader does: the training thread's waits, and, in whichever process makes
-them, batches with their stages. Attached once torch.utils.data is imported."""
+"""Ranges around the work of a DataLoader: the training thread's waits, and, in the process that makes them, batches
+with their stages. Attached when torch.utils.data is imported."""
 import os
 import sys
 import threading
 import weakref
 
 from headway_pytorch import core, decoders, stages
-from headway_pytorch import steps as _  # noqa: F401  (nothing of it works before it has started)
+from headway_pytorch import steps as _  # noqa: F401  (must be started first)
 from headway_pytorch.core import INPUT, PHASE, name, nvtx
 
 _data = None
 _loadings = weakref.WeakKeyDictionary()  # iterator -> Loading
-_of_loader = weakref.WeakKeyDictionary()  # loader -> Loading of the iterator that was made last, which others may wrap
+_of_loader = weakref.WeakKeyDictionary()  # loader -> Loading of its newest iterator, which other iterators may wrap
 _described = weakref.WeakSet()
 _batch_is_described = False
 _lock = threading.RLock()
 
-# Numbers of batches are unique in a process. A loader whose length is not known, or whose workers live
-# on, gets blocks of its own: one for each pass over an iterable dataset, where workers begin to count again.
+# Numbers of batches are unique in a process. A loader whose length is not known, or whose workers are persistent,
+# gets its own blocks of numbers: one for each pass over an iterable dataset, where workers count from 0 again.
 _BLOCK = 1_000_000
 _PASSES = stages.EPOCHS
 _next_base = 0
 
 
 def _make_loading(loader):
-    """What is counted of one pass, or with persistent workers of several, over a loader."""
+    """Makes the Loading that counts one pass over a loader (with persistent workers, several passes)."""
     global _next_base
     workers = loader.num_workers
     iterable = isinstance(loader.dataset, _data.IterableDataset)
-    # A loader with passes of its own may take several from one iterator.
+    # A loader with its own __iter__ may take several passes from one iterator.
     own_passes = type(loader).__iter__ is not _data.DataLoader.__iter__
     length = None if iterable or own_passes else _length(loader)
     base = _next_base
@@ -42,7 +42,8 @@ def _make_loading(loader):
 
 
 def _length(loader):
-    """Batches of a pass, or None: samplers need not know. Nor need data sets, whose __len__ may ask one that has none."""
+    """The number of batches in a pass, or None: samplers and data sets need not know it (a data set's __len__ may call that of
+    another one that has none)."""
     try:
         return len(loader)
     except (TypeError, NotImplementedError):
@@ -50,7 +51,7 @@ def _length(loader):
 
 
 def _describe(loader):
-    """What decides how fast it is, for advice."""
+    """Reports the loader's settings that decide its speed; the advice uses them."""
     if loader in _described:
         return
     _described.add(loader)
@@ -68,7 +69,7 @@ def _describe(loader):
 
 
 def _tensors_of(batch):
-    """And its arrays."""
+    """The tensors and arrays of a batch."""
     if isinstance(batch, dict):
         batch = list(batch.values())
     if isinstance(batch, (list, tuple)):
@@ -77,7 +78,7 @@ def _tensors_of(batch):
 
 
 def _describe_batch(batch):
-    """Once: what a batch of the first loader has."""
+    """Reports once how many bytes and tensors a batch of the first loader has."""
     global _batch_is_described
     if not _batch_is_described:
         _batch_is_described = True
@@ -87,11 +88,12 @@ def _describe_batch(batch):
 
 
 _PADDING_BATCHES = 16
-_elements_seen = [0, 0, 0]  # batches, elements, those of content
+_elements_seen = [0, 0, 0]  # batches, elements, elements that are not padding
 
 
 def _count_padding(batch):
-    """Of the first batches: how much of them an attention mask leaves out. One sum a batch, of a tensor that the processor has."""
+    """For the first batches: which share of them the attention mask leaves out. Costs one sum per batch, of a tensor in host
+    memory."""
     if _elements_seen[0] >= _PADDING_BATCHES or not hasattr(batch, "get"):
         return
     mask = batch.get("attention_mask")
@@ -105,7 +107,7 @@ def _count_padding(batch):
 
 
 def _before_iter(args, kwargs):
-    """A pass over the loader begins. Workers that live on have an iterator already."""
+    """A pass over the loader begins. With persistent workers there is an iterator already."""
     before = nvtx.push(name("DataLoader.__iter__"), PHASE, INPUT)
     return args[0], getattr(args[0], "_iterator", None), before
 
@@ -118,8 +120,8 @@ def _after_iter(token, error, iterator):
 
 
 def _before_making(args, kwargs):
-    """The iterator is made from the loader's attributes: for that moment they are ours. Loaders with passes of their own
-    call this, and not `__iter__`."""
+    """The iterator copies the loader's attributes, so they are replaced by our wrappers while it is made. Loaders with
+    their own `__iter__` call this function, too."""
     loader = args[0]
     _describe(loader)
     loading, base = _make_loading(loader)
@@ -153,11 +155,11 @@ def _after_making(token, error, iterator):
             break
 
 
-_next_names = core.Names("enumerate(DataLoader)#%s.__next__")  # PyTorch's own name for it, which its profiler shows
+_next_names = core.Names("enumerate(DataLoader)#%s.__next__")  # the name that PyTorch's own profiler shows
 
 
 def _look(batch):
-    """At a batch that the program gets. -> whether to show more of this type."""
+    """Looks at a batch that the program gets. -> whether to show it more batches of this type."""
     _describe_batch(batch)
     _count_padding(batch)
     return hasattr(batch, "get") and _elements_seen[0] < _PADDING_BATCHES
@@ -171,7 +173,7 @@ def _new_lock():
 def attach(data):
     global _data
     _data = data
-    os.register_at_fork(after_in_child=_new_lock)  # a worker is forked while it is held
+    os.register_at_fork(after_in_child=_new_lock)  # a worker is forked while the lock is held
     nvtx.start_loading(_loadings.get, _next_names, sys.modules["torch"].is_grad_enabled, _look)
     decoders.attach_imported()
     core.wrap(data.DataLoader, "__iter__", _before_iter, _after_iter, "DataLoader")

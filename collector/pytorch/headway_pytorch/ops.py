@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A range around each op that the program calls, and around each autograd node that it made.
+"""A range around each op that the program calls, and around each autograd node that the op made.
 
---pytorch=ops only: PyTorch calls us for every op (native/ops.cc). A backward range has the sequence number of the op
-that made its node, by which the analyzer finds the module. Optimizers have one range each: their many small ops are left out,
-as each costs more to look at than PyTorch's own profiler takes for it.
+Only with --pytorch=ops: PyTorch calls native/ops.cc for every op. A backward range has the sequence number of the op
+that made its node, by which the analyzer finds the module. An optimizer step has one range: its many small ops are left
+out, because a range costs more per op here than in PyTorch's own profiler.
 """
 import importlib
 import os
@@ -17,12 +17,12 @@ _SKIPPED_STARTS = ("__get__", "__set__", "__len__", "__hash__", "__repr__", "is_
 _SKIPPED_STARTS += ("_record_function", "record_function", "set_grad", "_set_grad")
 
 _mode = None
-_top = None  # -> the mode that PyTorch calls now
-_rests = None  # on which thread an optimizer steps without it
+_top = None  # function -> the mode that PyTorch calls now
+_rests = None  # id of the thread on which an optimizer steps without the mode
 
 
 def _name(function):
-    """Asked once for each function; 0: not worth a range."""
+    """The handle of an op's name, asked once per function; 0: no range."""
     text = getattr(function, "__name__", "")
     worth = text and text not in _SKIPPED and not text.startswith(_SKIPPED_STARTS)
     return name(text.strip("_") or text) if worth else 0
@@ -30,7 +30,8 @@ def _name(function):
 
 @core.guarded("ops")
 def _rest(optimizer, args, kwargs):
-    """An optimizer steps: what it calls is not ours to look at. A closure runs passes of the model, which are."""
+    """An optimizer steps: leaves the mode, so that its ops get no ranges. Not for a step with a closure, which runs passes of
+    the model."""
     global _rests
     given = list(args) + list(kwargs.values())
     if _mode is not None and _top() is _mode and not any(callable(one) for one in given):
@@ -54,7 +55,7 @@ def attach(torch):
         return
 
     class HeadwayOps(kind):
-        # Native, so an op's traceback has no frame of ours.
+        # Native, so that tracebacks of ops have no frame of ours.
         __torch_function__ = nvtx.TorchFunction()
 
     mode = HeadwayOps()
@@ -70,7 +71,7 @@ def attach(torch):
 
 
 def detach():
-    """No ops from here on: compilers trace through modes, and loader workers need none."""
+    """Ends the ranges of ops for ever: compilers trace through modes, and loader workers need no ranges of ops."""
     global _mode, _rests
     mode, _mode = _mode, None
     if mode is None:
@@ -79,7 +80,7 @@ def detach():
     nvtx.stop_ops()
     import torch.overrides
 
-    # Another mode on top would be taken instead of ours; then ours stays and does nothing.
+    # Leaving would remove the top mode. If that is another one, ours stays and does nothing.
     top = getattr(torch.overrides, "_get_current_function_mode", lambda: None)()
     if top is mode:
         mode.__exit__(None, None, None)

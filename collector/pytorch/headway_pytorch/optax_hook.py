@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Updates by optax: inside a compiled function they tell that it trains, else where a step ends."""
+"""Updates by optax: inside a compiled function they show that it trains, elsewhere they end a step."""
 from headway_pytorch import core, jax_hook, traced
 
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Trainers with a loop of their own (Keras): while one runs, it says itself what is a step, and nothing else is asked."""
-from headway_pytorch import steps as _  # noqa: F401  (nothing of it works before it has started)
+"""Trainers with their own loop (Keras): while one runs, it reports the steps itself, and no other hook does."""
+from headway_pytorch import steps as _  # noqa: F401  (must be started first)
 from headway_pytorch.core import nvtx
 
-works_no_longer = nvtx.works_no_longer  # the batch is done; what follows are callbacks
-opens = nvtx.opens  # (trains): what comes next is a step, or a batch of an evaluation
-closes = nvtx.closes  # (done): it was. Else what is open turned out to be nothing, after the last batch say
+works_no_longer = nvtx.works_no_longer  # the work on the batch is done; callbacks follow
+opens = nvtx.opens  # (trains): a step begins, or else a batch of an evaluation
+closes = nvtx.closes  # (done): it ends; False: it was neither (e.g. after the last batch) and is discarded
 
 
 def own(whole=True):
-    """A trainer begins, of a whole loop or of one batch in a loop of the program. Gives back what it takes to end it,
-    also where it fails in its middle."""
+    """A trainer begins: it runs a whole loop, or one batch in a loop of the program. Returns the token that ends it, also
+    after an exception."""
     return nvtx.own(whole)
 
 
@@ -19,5 +19,5 @@ def disown(token):
 
 
 def lend_back(token):
-    """As disown(), in the middle of a step of the program's."""
+    """Like disown(), but inside a step of the program, which stays open."""
     nvtx.disown(token, False)

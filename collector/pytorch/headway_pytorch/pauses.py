@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ranges around what belongs to no step: files that are written, garbage that is collected."""
+"""Ranges around work that belongs to no step: writing checkpoints and collecting garbage."""
 import atexit
 import gc
 import os
@@ -7,9 +7,9 @@ import os
 from headway_pytorch import core
 from headway_pytorch.core import OTHER, guarded, name, nvtx
 
-_OLDEST = 2  # generation: the others are small, and collected often
-_bytes = 0  # of the largest checkpoint so far
-_collection = None  # how deep the range is
+_OLDEST = 2  # the generation that is recorded; the others are small and collected often
+_bytes = 0  # size of the largest checkpoint so far
+_collection = None  # number of ranges open before that of the collection
 
 
 def attach(torch):
@@ -18,7 +18,7 @@ def attach(torch):
 
 
 def watch_saver(owner, function, label):
-    """A function whose second argument is the file that it writes."""
+    """Wraps a function whose second argument is the file that it writes."""
     core.wrap(owner, function, _before(label), _after_save, "save")
 
 
@@ -26,8 +26,8 @@ def watch_collector():
     if _collects in gc.callbacks:
         return
     gc.callbacks.append(_collects)
-    atexit.register(_leave_collector)  # modules go one by one then
-    os.register_at_fork(after_in_child=_leave_collector)  # workers make batches
+    atexit.register(_leave_collector)  # at exit modules are removed one by one
+    os.register_at_fork(after_in_child=_leave_collector)  # loader workers need no such ranges
 
 
 def attach_savers(part, module):
@@ -61,13 +61,13 @@ def _after_save(token, error, result):
 
 
 def _tell_bytes(file):
-    """Of the largest one: programs write small files, too."""
+    """Reports the size of the largest checkpoint: programs write small files, too."""
     global _bytes
     if not isinstance(file, (str, os.PathLike)):
         return
     try:
         size = os.stat(file).st_size
-    except OSError:  # it is written later, or elsewhere
+    except OSError:  # the file is written later, or elsewhere
         return
     if size > _bytes:
         _bytes = size

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Device work of a few steps stays unrecorded where the recorder asks for it (--measure-cost): beside the steps
-around them they tell what recording costs. docs/design/0084-unrecorded-steps.md has the reasons for the numbers."""
+"""Leaves the device work of a few steps unrecorded when the recorder asks for it (--measure-cost): compared with the
+steps around them, they show what recording costs. docs/design/0084-unrecorded-steps.md has the reasons for the numbers."""
 import threading
 
 from headway_pytorch import core
@@ -14,8 +14,8 @@ _paused = False
 
 
 def step_begins(number):
-    """The step of this number begins, on any thread; those before it have ended. -> the next number worth a call; None:
-    it is still to come on the main thread."""
+    """The step with this number begins, on any thread; the steps before it have ended. -> the next number for which to call
+    this function; None: the main thread has not reached it yet."""
     global _paused
     if threading.current_thread() is not threading.main_thread():
         return None
@@ -29,7 +29,7 @@ def step_begins(number):
         _spans.append((number, number + LENGTH - 1))
         core.tell("unrecorded_steps", " ".join("%d-%d" % span for span in _spans))
         return number + LENGTH
-    elif number == _begin_of_next():  # nothing is recorded, or nobody asked for it
+    elif number == _begin_of_next():  # nothing is recorded, or the recorder asks for no pauses
         return _NEVER
     return _begin_of_next()
 

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The program's own profiler, torch.profiler or torch.autograd.profiler. Steps take longer while it runs, and its end takes
-a while: the trace says which steps those are, and has a range for the end and for the export."""
+"""The program's own profiler, torch.profiler or torch.autograd.profiler. Steps take longer while it runs, and stopping it
+takes a while: the trace says which steps it affects, and has ranges for the stop and the export."""
 import sys
 
 from headway_pytorch import core
 from headway_pytorch.core import OTHER, name, nvtx
 
 _OPTIONS = ("with_stack", "record_shapes", "profile_memory", "with_flops", "with_modules")
-_spans = []  # [first step, step after the last one]; the latter is None while it runs
+_spans = []  # [first step, step after the last one]; the second is None while the profiler runs
 _options = set()
 
 
 def _tell():
-    """Again at each begin and end: the program may be killed in between. A program that profiles every few steps is told by its first ones."""
+    """Reports the spans at each begin and end, because the program may be killed in between. Of a program that profiles
+    every few steps, only the first _MOST spans are reported."""
     text = " ".join("%d-%s" % (first, "" if end is None else end) for first, end in _spans)
     core.tell("torch.profiler", " ".join([text] + sorted(_options)))
 
@@ -32,14 +33,14 @@ def _began(token, error, result):
     _tell()
 
 
-_stops = 0  # torch.profiler ends the one of torch.autograd within its own end
+_stops = 0  # depth of nested stops: torch.profiler stops that of torch.autograd within its own stop
 
 
 def _ends(args, kwargs):
     global _stops
     _stops += 1
     if _spans and _spans[-1][1] is None:
-        # The step in which it ends is the last one that it makes longer.
+        # The step in which the profiler stops is the last one that it makes longer.
         _spans[-1][1] = nvtx.steps_ended() + 1
         _tell()
     return nvtx.push(name("torch.profiler: stop"), OTHER) if _stops == 1 else None

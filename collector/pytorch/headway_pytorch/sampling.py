@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names what the main thread does where no hook is: samples of its stack, from its first step on (native/sampler.h)."""
+"""Samples the stack of the main thread where no hook says what it does, from its first step on (native/sampler.h)."""
 import atexit
 import os
 import signal
@@ -8,11 +8,12 @@ import sys
 from headway_pytorch import core
 from headway_pytorch.core import nvtx
 
-started = False  # in this process; a forked child begins anew
+started = False  # in this process; reset in a forked child
 
 
 def _folders():
-    """Files are named from the folder where Python found them: "torch/nn/functional.py", not where that lies."""
+    """The prefixes to remove from file names, so that they start at the folder where Python found them:
+    "torch/nn/functional.py"."""
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folders = {os.path.abspath(folder) for folder in (own, os.getcwd(), *sys.path) if isinstance(folder, str)}
     return tuple(folder.rstrip("/") + "/" for folder in sorted(folders, key=len, reverse=True))
@@ -37,10 +38,10 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def _may_signal():
-    """Whether signals are needed (native/sampler.h), and nobody else would notice them."""
+    """Whether signals are needed (native/sampler.h) and the program would not notice them."""
     if not (3, 9) <= sys.version_info < (3, 13) or signal.getsignal(signal.SIGURG) != signal.SIG_DFL:
         return False
-    wakes = signal.set_wakeup_fd(-1)  # of an event loop, which would be told each signal
+    wakes = signal.set_wakeup_fd(-1)  # set by an event loop, which would see each signal
     if wakes == -1:
         return True
     signal.set_wakeup_fd(wakes)

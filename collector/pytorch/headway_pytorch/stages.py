@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""How a batch is made: samples, then collate; in a worker process, or on the thread that waits.
+"""Ranges for making a batch: samples, then collate; in a worker process, or on the thread that waits.
 
-The objects here travel to workers, also by pickle, so this module imports nothing of PyTorch at its top.
+The objects here are sent to workers, also by pickle, so this module imports nothing from PyTorch at its top.
 """
 from headway_pytorch import core
 from headway_pytorch.core import Wrapper, nvtx
 from headway_pytorch.draws import Draws
 
-EPOCHS = 1_000_000  # numbers of one pass over an iterable dataset with persistent workers; as in native/making.cc
+EPOCHS = 1_000_000  # batch numbers of one pass over an iterable dataset with persistent workers; as in native/making.h
 
 nvtx.start_making(Draws)
 
 
 def is_in_memory(dataset):
-    """Samples of the dataset are made already, as far as PyTorch's own types tell."""
+    """Whether the samples of the dataset are in memory already, as far as PyTorch's own types show."""
     import torch.utils.data as data
 
     while isinstance(dataset, data.Subset):
@@ -40,7 +40,7 @@ def _no_init(worker_id):
 
 
 class WorkerInitWrapper(Wrapper):
-    """The worker_init_fn of the program, or none, and ours before it."""
+    """Calls our worker_init_fn, then the program's, if it has one."""
 
     def __init__(self, fn, plan):
         super().__init__(fn or _no_init, self.begin, None, "worker")
@@ -68,7 +68,7 @@ class WorkerInitWrapper(Wrapper):
 
 
 def _watch(dataset, iterable):
-    """Only in this process: the class of the dataset tells when it is asked for samples."""
+    """Hooks the dataset's class, in this process only, to see when samples are asked for."""
     try:
         if iterable:
             core.wrap(dataset, "__iter__", None, _after_iterate, "dataset")
@@ -76,12 +76,12 @@ def _watch(dataset, iterable):
         for attribute in ("__getitem__", "__getitems__"):
             if any(attribute in vars(owner) for owner in dataset.__mro__):
                 core.wrap(dataset, attribute, nvtx.around_sample, None, "dataset")
-    except TypeError:  # a type of C code: collate alone tells
+    except TypeError:  # a class implemented in C: only collate is seen
         pass
 
 
 def _after_iterate(token, error, iterator):
-    """A pass over an iterable dataset begins: its samples are asked for through this iterator."""
+    """A pass over an iterable dataset begins: wraps its iterator, which gives the samples."""
     if error or not nvtx.pass_begins():
         return None
     samples = Wrapper(iterator.__next__, nvtx.around_next_sample, None, "dataset")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Where one training step ends and the next begins, on each thread (native/steps.cc).
 
-A step begins with the fetch of a batch and ends with the first fetch after an optimizer has stepped. What
-a range was is said at its end: only one in which an optimizer stepped is a step. Without any fetch, steps
-are from one optimizer step to the next, and what lies between model.eval() and model.train() is evaluation.
-In a program that never made an optimizer, a step ends with its backward pass. A trainer with a loop of its
-own (Keras) owns the thread meanwhile: it says itself what is a step, and nothing else is asked.
+A step begins with the fetch of a batch and ends with the first fetch after an optimizer has stepped. The
+end of a range decides what it was: only a range in which an optimizer stepped is a step. Without any fetch,
+a step lasts from one optimizer step to the next, and the time between model.eval() and model.train() is an
+evaluation. In a program that never made an optimizer, a step ends with its backward pass. A trainer with its
+own loop (Keras) owns the thread while it runs: it reports the steps itself, and no other hook does.
 docs/design/0040-pytorch-hook.md has the cases.
 """
 import atexit
@@ -15,7 +15,7 @@ import threading
 from headway_pytorch import environments, faults, pausing, sampling
 from headway_pytorch.core import nvtx
 
-# Of loops of the program's.
+# For loops of the program itself.
 fetch_begins = nvtx.fetch_begins
 fetch_failed = nvtx.fetch_failed
 backward_begins = nvtx.backward_begins
@@ -25,18 +25,18 @@ has_optimizer = nvtx.has_optimizer
 updated = nvtx.updated
 first_call = nvtx.first_call
 forward_only = nvtx.forward_only
-owned = nvtx.owned  # by a trainer (owners.py)
+owned = nvtx.owned  # whether a trainer owns the thread (owners.py)
 
 
 def _begin_sampling():
-    """Asked where a range begins, until it is True."""
+    """Starts sampling on the main thread. Called at the begin of each range until it returns True."""
     if threading.current_thread() is threading.main_thread():
         sampling.start()
     return sampling.started
 
 
 def _is_loader_worker():
-    """Modules that a worker calls are transforms of its samples."""
+    """Whether this is a loader worker, where called modules are transforms of samples."""
     data = sys.modules.get("torch.utils.data")
     return data is not None and data.get_worker_info() is not None
 
@@ -48,13 +48,13 @@ def forward_begins(trains):
 
 
 def mode_changed(trains, outermost):
-    """model.eval() or model.train() was called on a module; `outermost`: one that the program calls itself."""
+    """model.eval() or model.train() was called on a module; `outermost`: the program calls it itself."""
     if not _is_loader_worker():
         nvtx.mode_changed(trains, outermost)
 
 
 def start():
-    """Before any of the others; once more is nothing new."""
+    """To be called before the other functions; a second call changes nothing."""
     faults.start()
     nvtx.start_steps(environments.tell, _begin_sampling, pausing.step_begins)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Custom loops of TensorFlow 2: fetches from tf.data, calls of tf.function, gradients, checkpoints.
 
-Optimizers are Keras' (keras_hook.py). What lies in a compiled function is not seen from Python, so a call of a
-function in whose trace an optimizer updated is an update as a whole.
+Optimizers are Keras' (keras_hook.py). Python does not see the work inside a compiled function. So if an optimizer
+updated while a function was traced, each call of the function is an update as a whole.
 """
 import threading
 import weakref
@@ -26,7 +26,7 @@ def attach(tf):
 
 
 def _wrap(owner, attribute, before, after, hook):
-    """AutoGraph looks at what it calls: it is to leave ours alone, as it does what is behind it."""
+    """Wraps a function and marks the wrapper, so that AutoGraph does not convert it: it does not convert the function."""
     if core.wrap(owner, attribute, before, after, hook):
         getattr(owner, attribute).autograph_info__ = {}
 
@@ -36,7 +36,7 @@ def _wrap(owner, attribute, before, after, hook):
 
 class _Depth(threading.local):
     def __init__(self):
-        self.fetches = 0  # an iterator may ask another
+        self.fetches = 0  # depth of nested fetches: an iterator may call another
 
 
 _depth = _Depth()
@@ -61,7 +61,7 @@ def _after_next(token, error, result):
 
 
 def _after_iter(token, error, iterator):
-    """The class of iterators that Python reads is known once there is one."""
+    """Hooks the class of the iterators that Python reads, which is known when there is an iterator."""
     if error:
         return
     for owner in type(iterator).__mro__:
@@ -88,7 +88,7 @@ def _traced(function):
 def _before_call(args, kwargs):
     if _used.what is not None:
         _used.tell()
-    if steps.owned() or not _tf.executing_eagerly():  # it is part of another one
+    if steps.owned() or not _tf.executing_eagerly():  # the call is part of a trainer's step or of another function
         return None
     return traced.begins(_traced(args[0]))
 
@@ -99,7 +99,7 @@ def _after_call(token, error, result):
 
 
 def _attach_functions():
-    """tf.function has no public class; what it returns has one."""
+    """tf.function has no public class; the object that it returns has one."""
     _wrap(type(_tf.function(_nothing)), "__call__", _before_call, _after_call, "tf.function")
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Functions that a framework compiles from Python: tf.function, jax.jit.
 
-Python runs in them only while they are traced. What is called then, an optimizer's update or a gradient, is part of
-each later call: so a function is known to train from its first call on. The outermost call counts: what it calls is
-part of it.
+Their Python code runs only while they are traced. An optimizer's update or a gradient that is called then is part of
+each later call, so a function is known to train from its first call on. Only the outermost call counts: functions that
+it calls are part of it.
 """
 import os
 import sys
@@ -14,7 +14,7 @@ from headway_pytorch.core import BACKWARD, FORWARD, PHASE, UPDATE, name, nvtx
 
 
 class Traced:
-    """What is known of one compiled function."""
+    """The state of one compiled function."""
 
     __slots__ = ("handle", "updates", "gradients", "last", "seldom", "__weakref__")
 
@@ -22,8 +22,8 @@ class Traced:
         self.handle = name(label)
         self.updates = False
         self.gradients = False
-        self.last = None  # how many steps had ended when it was called last
-        self.seldom = False  # the steps before its last calls did without it
+        self.last = None  # number of steps that had ended at its last call
+        self.seldom = False  # there were steps before its last calls that did not call it
 
     def trains(self):
         return self.updates or self.gradients
@@ -31,7 +31,7 @@ class Traced:
 
 class _Thread(threading.local):
     def __init__(self):
-        self.call = None  # of the outermost compiled function that runs
+        self.call = None  # the Traced of the outermost compiled function that runs
         self.evaluates = False
 
 
@@ -43,7 +43,7 @@ def is_inside():
 
 
 def begins(traced):
-    """The token for ends(), or None inside of another one, and where a trainer says what is going on."""
+    """A call begins. -> the token for ends(); None inside another call, and while a trainer owns the thread."""
     if _thread.call is not None or steps.owned():
         return None
     _thread.call = traced
@@ -58,8 +58,8 @@ def begins(traced):
 
 
 def _may_evaluate(traced):
-    """What each step calls is part of it: metrics, preparation. What steps did without, and does not train, evaluates. At
-    its first call nobody knows yet whether it trains."""
+    """A function that every step calls is part of the step (metrics, preparation). A function that does not train and that
+    steps did not call is an evaluation. At its first call it is not known yet whether a function trains."""
     number = nvtx.steps_ended()
     last, traced.last = traced.last, number
     if last is None:
@@ -71,7 +71,7 @@ def _may_evaluate(traced):
         _thread.evaluates = True
         nvtx.evaluation_begins()
     else:
-        _trains()  # a step is prepared; if it is an evaluation that goes on, the next call says so
+        _trains()  # a step is prepared; if instead an evaluation goes on, the next call shows it
 
 
 def _trains():
@@ -98,7 +98,8 @@ _expects_update = False
 
 
 def _computed_gradients():
-    """Where optax is loaded, its first update may be yet to come: the first gradients do not end a step."""
+    """Ends a step without an optimizer. When optax is loaded, its first update may still come, so the first gradients do not
+    end a step."""
     global _expects_update
     if not _expects_update and "optax" in sys.modules and not steps.has_optimizer():
         _expects_update = True
@@ -107,7 +108,7 @@ def _computed_gradients():
 
 
 def traces(traced):
-    """It is traced and not called, for a call later. Gives back what done() takes."""
+    """The function is traced for a later call, without being called. -> the token for done()."""
     before, _thread.call = _thread.call, traced if _thread.call is None else _thread.call
     return before
 
@@ -117,7 +118,7 @@ def done(before):
 
 
 def gradient_begins(label):
-    """The program asks for gradients: inside a compiled function that says what it is."""
+    """The program asks for gradients. Inside a compiled function this shows that the function computes gradients."""
     if _thread.call is not None:
         _thread.call.gradients = True
         return None
@@ -156,7 +157,7 @@ def update_ends(token, error, optimizer):
 
 
 def _forget():
-    """In a forked child: the call goes on in the parent."""
+    """Resets the state in a forked child: the call goes on in the parent."""
     _thread.__init__()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ranges around calls of modules, backward passes and optimizers; attached once torch is imported."""
+"""Ranges around calls of modules, backward passes and optimizers; attached when torch is imported."""
 import importlib
 import sys
 import threading
@@ -12,10 +12,10 @@ _names = {}  # id of a module -> handle of its range's name; read by nvtx.Module
 _alive = {}  # id of a module -> weak reference that removes it from _names and _outermost
 _outermost = set()  # ids of the modules that the program calls itself
 _torch = None
-_plain_call = None  # torch.nn.Module.__call__ as it was
-_plain_train = None  # and torch.nn.Module.train
-_waits = False  # for the compiler to begin
-_watches = False  # what the compiler takes
+_plain_call = None  # the original torch.nn.Module.__call__
+_plain_train = None  # the original torch.nn.Module.train
+_waits = False  # a callback for the begin of compiling is registered
+_watches = False  # callbacks for the time of compiling are registered
 
 
 def attach(torch):
@@ -50,7 +50,7 @@ def _remember(module, text):
 
 
 def _resolve(module, outermost):
-    """The name of a module that was not called before: qualified in the model it is called through."""
+    """The name of a module at its first call: qualified in the model through which it is called."""
     if module is outermost:
         _outermost.add(id(module))
         steps.forward_begins(_torch.is_grad_enabled())
@@ -78,7 +78,7 @@ def _attach_modules():
 
 class _Mode(threading.local):
     def __init__(self):
-        self.calls = 0  # a module hands the call on to those in it
+        self.calls = 0  # depth of nested calls: a module passes the call on to its submodules
 
 
 _mode = _Mode()
@@ -107,7 +107,7 @@ def _attach_modes():
 
 
 def _attach_backward():
-    # Tensor.backward() calls this one.
+    # Tensor.backward() calls torch.autograd.backward().
     core.wrap(_torch.autograd, "backward", nvtx.around_backward, None, "backward")
     core.wrap(_torch.autograd, "grad", nvtx.around_gradients, None, "backward")
 
@@ -121,8 +121,8 @@ _zero_grad_names = core.Names("Optimizer.zero_grad#%s.zero_grad")
 
 
 class _Closure:
-    """An optimizer's step with a closure, and how many ranges were open before its own, if that is open. What a closure
-    does beside its passes is no update: frameworks run a whole batch in it."""
+    """An optimizer's step with a closure, and the number of ranges open before its own, if that is open. What a closure
+    does besides its passes is no update: frameworks run a whole batch in it."""
 
     __slots__ = ("optimizer", "thread", "before", "pushed")
 
@@ -145,7 +145,7 @@ class _Closure:
 
 
 def _closure_ends():
-    """A backward pass has ended. The first one in a step ends its closure; solvers call it again in their own work."""
+    """A backward pass has ended. The first pass in a step ends its closure; solvers call it again in their own work."""
     token = _closures[-1]
     # The closure's first call of a module may have opened the range of the whole step.
     if token.thread == threading.get_ident() and nvtx.open_ranges() - token.before in (0, 1):
@@ -158,11 +158,11 @@ _described = weakref.WeakSet()
 
 @guarded("optimizer flags")
 def _describe(optimizer):
-    """Once: how it is implemented, and how much it updates. -> whether it is known."""
+    """Reports once how the optimizer is implemented and how much it updates. -> whether that is known."""
     if optimizer in _described:
         return True
     tensors = [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
-    if not tensors:  # a closure is yet to compute gradients
+    if not tensors:  # a closure has not computed the gradients yet
         return False
     _described.add(optimizer)
     values = [type(optimizer).__name__, "tensors=%d" % len(tensors)]
@@ -188,7 +188,7 @@ def _attach_optimizers():
 
     def after_init(token, error, result):
         nvtx.optimizer_made()
-        # The class is known only now; before PyTorch 2 there are no hooks around step().
+        # Before PyTorch 2 there are no hooks around step(), so it is wrapped here, where the class is known.
         for owner in type(token[0]).__mro__:
             if "step" in vars(owner):
                 core.wrap(owner, "step", nvtx.around_step, None, "optimizer")
@@ -198,7 +198,7 @@ def _attach_optimizers():
 
 
 def _attach_step_hooks(hooks):
-    """In Python, as a compiler traces into them; what they call raises nothing."""
+    """The hooks are in Python, because a compiler traces into them; the functions that they call raise nothing."""
     is_compiling = _is_compiling()
     begins, ended = nvtx.step_begins, nvtx.step_ended
 
@@ -215,7 +215,7 @@ def _attach_step_hooks(hooks):
 
 
 def _is_compiling():
-    """The cheapest way to ask."""
+    """The cheapest function that says whether PyTorch is compiling."""
     compiler = getattr(_torch, "compiler", None)
     asks = getattr(compiler, "is_dynamo_compiling", None) or getattr(compiler, "is_compiling", None)
     return asks or (lambda: False)
@@ -225,7 +225,7 @@ def _is_compiling():
 
 
 def _make_way():
-    """torch.compile traces through calls of modules and would stop at ours: they go, from here on."""
+    """Removes our hooks for ever: torch.compile traces through calls of modules and would stop at the wrappers."""
     module = _torch.nn.Module
     if isinstance(module.__call__, nvtx.ModuleCall):
         module.__call__ = _plain_call
@@ -245,16 +245,17 @@ def _before_export(args, kwargs):
 
 
 def _before_compile(args, kwargs):
-    """A compiled function may never be called: libraries decorate some. One that is waits for the compiler to begin."""
+    """Makes way for the compiler. For a plain function this waits until compiling begins, because libraries decorate functions
+    that may never be called."""
     model = args[0] if args else (kwargs or {}).get("model")
-    if not callable(model):  # a decorator is asked for; it will call again
+    if not callable(model):  # the program asks for a decorator, which will call torch.compile again
         return
     _watch_compiler()
     if isinstance(model, _torch.nn.Module) or core.wants_ops() or not _tells_begin():
         _make_way()
 
 
-_compiling = []  # how many ranges were open before
+_compiling = []  # for each nested compilation, the number of ranges open before
 
 
 @guarded("compile")
@@ -273,7 +274,7 @@ def _compile_ends(*_):
 
 
 def _watch_compiler():
-    """From PyTorch 2.4 on it calls back when it begins to compile, and when it has ended."""
+    """Registers callbacks: from PyTorch 2.4 on it calls back when compiling begins and ends."""
     global _watches
     if _watches:
         return
@@ -287,7 +288,7 @@ def _watch_compiler():
 
 
 def _tells_begin():
-    """Whether PyTorch calls back when it begins to compile: from 2.4 on."""
+    """Whether PyTorch calls back when compiling begins, as from 2.4 on; registers the callback once."""
     global _waits
     if not _waits:
         try:
@@ -296,12 +297,12 @@ def _tells_begin():
         except (ImportError, AttributeError):
             return False
         _waits = True
-        core.wrap(dynamo, "reset", _before_export, None, "compile")  # it forgets who is to be called
+        core.wrap(dynamo, "reset", _before_export, None, "compile")  # reset() drops the callbacks
     return True
 
 
 def _after_compile(token, error, result):
-    """A compiled model still has its range, as a whole."""
+    """Gives a compiled model one range for the whole model."""
     kind = type(result)
     if not isinstance(result, _torch.nn.Module) or isinstance(kind.__call__, nvtx.ModuleCall):
         return

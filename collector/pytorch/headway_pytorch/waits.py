@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Waits for input. Where a framework computes while the program goes on (JAX), a wait that ends before the computation
-does holds nothing up: it is said to be part of the computation then.
+"""Waits for input. When a framework computes asynchronously (JAX), a wait that ends before the computation does costs
+nothing; its range then says that it is part of the computation.
 """
 from headway_pytorch.core import FORWARD, INPUT, INPUT_WAIT, PHASE, name, nvtx
 
-computes = None  # tells whether what was asked for last is still being computed
+computes = None  # function: whether the latest computation is still running
 
 
 def ask(function):
-    """Whether it computes, from here on: also at the ends of PyTorch's waits, which are native else."""
+    """Sets `computes`. From here on PyTorch's waits, which are native otherwise, also end with end()."""
     global computes
     computes = function
     nvtx.end_waits_by(end)
@@ -19,7 +19,7 @@ def begin(label, batch=-1):
 
 
 def end(depth):
-    """Of the range that begin() opened."""
+    """Ends the range that begin() opened."""
     if computes is not None and computes():
         nvtx.pop_to(depth + 1)
         if nvtx.open_ranges() > depth:

@@ -18,7 +18,8 @@ struct Hook {
   After after;
 };
 
-/// Objects of both types: `fn`, what the hooks need, and in the last slot whom to tell failures.
+/// The objects of both types: `fn`, what the hooks need, and in the last slot the callable for
+/// failures.
 struct Caller {
   PyObject_HEAD PyObject* slots[5];
 };
@@ -55,16 +56,16 @@ struct RaisedError {
   }
 };
 
-/// A hook has failed: tells why and switches the hooks off. False when the exception is not the
-/// hook's but the program's (Ctrl-C in the middle): then it stays set.
+/// Called when a hook has failed: reports why and switches the hooks off. False when the exception
+/// is not the hook's but the program's (Ctrl-C meanwhile); it then stays set.
 bool swallow_error(Caller* self) {
   if (!swallow(self->slots[kFailed])) return false;
   for (int slot : {kBefore, kAfter}) keep(self->slots[slot], Py_None);
   return true;
 }
 
-/// Calls a hook, which may switch itself off meanwhile. Null: it failed; `interrupted` when the
-/// program is to get the exception, which then is set.
+/// Calls a hook, which may switch itself off meanwhile. Null: the hook failed. `interrupted` is set
+/// when the program must get the exception, which is then set.
 PyObject* call_hook(Caller* self, PyObject* hook, bool& interrupted, PyObject* first,
                     PyObject* second, PyObject* third = nullptr) {
   Py_INCREF(hook);
@@ -92,7 +93,7 @@ PyObject* call_in(Hook* hook, Caller* self, PyObject* fn, PyObject* arguments, P
   Py_INCREF(fn);
   PyObject* result = PyObject_Call(fn, arguments, keywords);
   Py_DECREF(fn);
-  // In a child that was forked inside the call, what the hook opened is not open.
+  // In a child that was forked inside the call, the range that the hook opened is not open.
   if (begun && forks() == forks_before && is_set(self->slots[kBefore])) {
     RaisedError error;
     if (!result) error.take();
@@ -127,7 +128,7 @@ PyObject* call(PyObject* object, PyObject* arguments, PyObject* keywords) {
   Py_INCREF(fn);
   PyObject* result = PyObject_Call(fn, arguments, keywords);
   Py_DECREF(fn);
-  // In a child that was forked inside the call, what the hook opened is not open.
+  // In a child that was forked inside the call, the range that the hook opened is not open.
   if (token && is_set(self->slots[kAfter]) && forks() == forks_before) {
     RaisedError error;
     error.take();
@@ -146,7 +147,8 @@ PyObject* call(PyObject* object, PyObject* arguments, PyObject* keywords) {
   return result;
 }
 
-/// The registered name of a module, or null. Not found: the hook in Python looks and remembers.
+/// The registered name of a module, or null. If it is not known, `resolve` in Python finds and
+/// stores it.
 nvtxStringHandle_t name_of(Caller* self, PyObject* module, Thread& thread, bool& interrupted) {
   PyObject* key = PyLong_FromVoidPtr(module);
   if (!key) {
@@ -167,7 +169,7 @@ nvtxStringHandle_t name_of(Caller* self, PyObject* module, Thread& thread, bool&
   return static_cast<nvtxStringHandle_t>(handle);
 }
 
-/// Forward or evaluation, for an outermost call.
+/// The phase of an outermost module call.
 Phase phase_of(Caller* self, const Thread& thread) {
   if (thread.phase == kPhaseFromOutside) return Phase::kNone;
   if (thread.phase != kPhaseByGradMode) return static_cast<Phase>(thread.phase);
@@ -207,7 +209,7 @@ PyObject* module_call(PyObject* object, PyObject* arguments, PyObject* keywords)
   std::uint32_t forks_before = forks();
   PyObject* result = PyObject_Call(fn, arguments, keywords);
   if (forks() == forks_before) {
-    while (thread.open > open) Nvtx::pop();  // left open by a hook that failed
+    while (thread.open > open) Nvtx::pop();  // ranges that a failed hook left open
     if (thread.open == open) Nvtx::pop();
     --thread.module_depth;
     if (outermost) thread.outermost = nullptr;

@@ -9,14 +9,14 @@
 namespace headway::pytorch {
 namespace {
 
-constexpr std::int64_t kWarmUp = 8;  ///< steps that do not count
+constexpr std::int64_t kWarmUp = 8;  ///< the first steps, which do not count
 constexpr std::int64_t kFirst =
-    32;  ///< told after so many steps, after four times as many, and so on
+    32;  ///< reported after this many steps, after four times as many, and so on
 constexpr std::int64_t kLater = 4;
-constexpr int kAfterFork = 2;  ///< steps in which what is written to is copied for once
+constexpr int kAfterFork = 2;  ///< steps left out after a fork: copy-on-write adds faults
 constexpr std::int64_t kMost = 256;
 
-std::int64_t g_of_steps[kMost];  ///< the latest
+std::int64_t g_of_steps[kMost];  ///< faults of the latest steps
 std::int64_t g_counted = 0;
 std::int64_t g_ended = 0;
 std::int64_t g_next = kFirst;

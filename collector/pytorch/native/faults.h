@@ -7,12 +7,13 @@
 
 namespace headway::pytorch {
 
-/// Of the calling thread since it was started: those of pages that need no disk.
+/// Minor page faults (without disk access) of the calling thread since its start.
 std::int64_t page_faults();
-/// Another step of the process is over, with that many. Has Python tell now and then; false with a Python error set.
+/// Counts a step of the process that is over, with its number of page faults. After some steps calls Python to
+/// report them. False with a Python error set.
 bool step_ended(std::int64_t faults);
 
-/// start_faults() and what else Python calls.
+/// Adds start_faults() and the other functions that Python calls.
 bool add_fault_functions(PyObject* module);
 
 }  // namespace headway::pytorch

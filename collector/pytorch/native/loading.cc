@@ -17,14 +17,14 @@ namespace {
 using conventions::Phase;
 using conventions::RangeKind;
 
-/// One pass, or with persistent workers several, over a loader.
+/// One pass over a loader; with persistent workers, several passes.
 struct Pass {
   std::int64_t base = 0;  ///< number of its first batch
   std::int64_t workers = 0;
-  std::int64_t prefetch = 0;  ///< batches that are asked for ahead
+  std::int64_t prefetch = 0;  ///< number of batches requested ahead
   std::int64_t length = -1;   ///< batches of a pass; -1: not known
   bool iterable = false;
-  bool in_order = true;  ///< else who made a batch is not known where it is waited for
+  bool in_order = true;  ///< false: the worker of an awaited batch is not known
   bool in_memory = false;
   std::int64_t yielded = 0;
   std::int64_t epoch = 0;
@@ -32,7 +32,7 @@ struct Pass {
 
   bool is_over() const { return length >= 0 && yielded >= length; }
 
-  /// Number of the batch that is fetched next; the worker counts by the same rule.
+  /// The number of the batch that is fetched next; the worker numbers its batches by the same rule.
   std::int64_t batch() const {
     if (workers == 0) return base + yielded;
     if (!in_order) return conventions::kAbsent;
@@ -41,7 +41,7 @@ struct Pass {
     return base + epoch * kEpochs + worker + made * workers;
   }
 
-  /// Persistent workers begin another pass. They made all that had been asked for.
+  /// Persistent workers begin another pass. They have made all batches that were requested.
   void restart() {
     std::int64_t asked = yielded + prefetch;
     if (length >= 0) asked = std::min(asked, length);
@@ -66,7 +66,7 @@ PyObject* g_grad_enabled = nullptr;
 PyObject* g_look = nullptr;
 PyObject* g_end_wait = nullptr;
 PyTypeObject* g_seen =
-    nullptr;  ///< type of batches in which there is nothing more to see; only compared
+    nullptr;  ///< type of batches at which Python need not look any more; only compared
 nvtxStringHandle_t g_shutdown = nullptr;
 
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject*) {
@@ -103,12 +103,12 @@ PyObject* restart(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
-/// Null where nothing is known of the loader.
+/// The pass of a Loading; null when the loader is not known.
 Pass* pass_of(PyObject* loading) {
   return Py_TYPE(loading) == g_type ? reinterpret_cast<Loading*>(loading)->pass : nullptr;
 }
 
-/// What is known of the iterator's loader, a Loading or None, as a new reference.
+/// A new reference to the Loading of the iterator's loader, or None.
 PyObject* loading_of(const Steps& steps, PyObject* iterator) {
   if (steps.loading && refers_to(steps.source, iterator)) {
     Py_INCREF(steps.loading);
@@ -126,7 +126,8 @@ bool push_wait(PyObject* iterator, std::int64_t batch) {
   return true;
 }
 
-/// `before`: how many ranges are open around the wait. False with a Python error set.
+/// Opens the range of the wait. `before`: number of ranges open around it. False with a Python error
+/// set.
 bool begin_wait(PerThread& thread, PyObject* iterator, PyObject* loading, std::int32_t& before) {
   const Pass* pass = pass_of(loading);
   const bool is_over = pass && pass->is_over();
@@ -134,7 +135,7 @@ bool begin_wait(PerThread& thread, PyObject* iterator, PyObject* loading, std::i
   Py_XDECREF(trains);
   if (!trains || !fetch_begins(thread, iterator, trains == Py_True, is_over)) return false;
   before = this_thread().open;
-  if (is_over) {  // nothing to wait for: the iterator ends, and its workers with it
+  if (is_over) {  // there is no batch to wait for: the iterator and its workers end
     Nvtx::push(g_shutdown, {RangeKind::kPhase, Phase::kInput});
     return true;
   }
@@ -151,7 +152,8 @@ bool before_next(PerThread& thread, PyObject* arguments, PyObject*, Token& token
   return token.object && begin_wait(thread, iterator, token.object, token.open);
 }
 
-/// What batches hold: Python looks at the first ones, and says whether to show it more of that type.
+/// Lets Python look at the content of the first batches; Python says whether it needs more of that
+/// type.
 bool look(PyObject* batch) {
   if (Py_TYPE(batch) == g_seen) return true;
   PyObject* more = PyObject_CallFunctionObjArgs(g_look, batch, nullptr);
@@ -160,7 +162,8 @@ bool look(PyObject* batch) {
   return more != nullptr;
 }
 
-/// Where a framework computes while the program goes on, Python says what the wait was.
+/// Ends the range of a wait. When a framework computes asynchronously, Python says what the wait
+/// was.
 bool end_wait(std::int32_t before) {
   if (!g_end_wait) {
     Nvtx::pop_to(before);

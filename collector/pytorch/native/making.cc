@@ -47,7 +47,7 @@ std::int64_t now_ns(clockid_t clock) {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-/// How long the thread waited for a processor so far.
+/// How long the thread has waited for a processor so far.
 std::int64_t delays_ns(Making& making) {
   if (making.delays == -2)
     making.delays = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -65,11 +65,12 @@ std::int64_t delays_ns(Making& making) {
 
 void begin_stage(Making& making) {
   making.wall_ns = now_ns(CLOCK_MONOTONIC);
-  making.ran_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);  // the file of delays lags by up to a tick
+  making.ran_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);  // schedstat lags by up to a tick
 }
 
-/// Was it `kind`? A thread that neither ran nor waited for a processor, mostly, was reading. Samples may be short; what
-/// is known to be computing must have waited longer than a tick.
+/// Ends the range of a stage and decides whether it was `kind` or reading. A thread that mostly neither ran nor waited
+/// for a processor was reading. Samples (kDecode) may be short; other stages count as reading only after waiting longer
+/// than a tick.
 void end_stage(Making& making, RangeKind kind) {
   const bool is_short_told = kind == RangeKind::kDecode;
   const std::int64_t wall = making.wall_ns;
@@ -77,7 +78,7 @@ void end_stage(Making& making, RangeKind kind) {
   making.wall_ns = now_ns(CLOCK_MONOTONIC);
   const std::int64_t took = making.wall_ns - wall;
   bool waited = false;
-  if (is_short_told || took > kTickNs) {  // else it makes no difference how long it ran
+  if (is_short_told || took > kTickNs) {  // else the time it ran makes no difference
     making.ran_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
     std::int64_t busy = making.ran_ns - ran;
     if (is_short_told || took - busy > kTickNs) {
@@ -99,7 +100,7 @@ bool begin_draws(Making& making) {
   return begun != nullptr;
 }
 
-/// Of the first batches: it says whether it has seen enough.
+/// For the first batches: ends the look at the random generators, which says whether it has seen enough.
 bool end_draws(Making& making) {
   if (!making.draws_began) return true;
   making.draws_began = false;
@@ -155,7 +156,7 @@ bool before_collate(PerThread& thread, PyObject*, PyObject*, Token&) {
   Making& making = thread.making;
   if (!making.is_active) return true;
   bool good = true;
-  if (!making.has_batch && g_worker.is_one) {  // no samples were seen, or there are no more
+  if (!making.has_batch && g_worker.is_one) {  // no sample was seen, or the dataset has ended
     const bool has_partial = making.has_partial;
     making.has_partial = false;
     good = begin(making, has_partial ? making.partial : g_worker.next_batch());
@@ -163,7 +164,7 @@ bool before_collate(PerThread& thread, PyObject*, PyObject*, Token&) {
   if (making.is_reading) {
     Nvtx::pop_to(making.depth + 2);
     good = end_samples(making) && good;
-  } else if (making.has_batch) {  // once more
+  } else if (making.has_batch) {  // collate is called again for this batch
     begin_stage(making);
   }
   push(g_collate, RangeKind::kCollate, making.has_batch ? making.batch : conventions::kAbsent);
@@ -180,7 +181,7 @@ bool after_collate(PerThread& thread, Token&, bool, PyObject*) {
   return !g_worker.is_one || end(making);
 }
 
-/// A range inside the samples of a batch; None elsewhere and inside of such a one.
+/// Opens a decode range inside the samples of a batch; None elsewhere and inside another decode range.
 PyObject* begin_decoding(PyObject*, PyObject*) {
   PerThread* thread = per_thread();
   if (!thread) return nullptr;
@@ -227,7 +228,7 @@ bool after_next_sample(PerThread& thread, Token&, bool failed, PyObject*) {
     return true;
   }
   if (making.level > 0) return true;
-  if (making.samples > 0) {  // the end of the dataset, mostly
+  if (making.samples > 0) {  // mostly the end of the dataset
     making.has_partial = making.has_batch;
     making.partial = making.batch;
   } else {

@@ -5,18 +5,19 @@
 
 namespace headway::pytorch {
 
-/// How a batch is made: samples, then collate; in a worker process, or on the thread that waits. With Python's lock held;
-/// false with a Python error set.
+/// Ranges for making a batch: samples, then collate; in a worker process, or on the thread that waits. Call these
+/// functions with Python's lock held. False with a Python error set.
 
-/// Numbers of batches in one pass over an iterable dataset; as EPOCHS of headway_pytorch/stages.py.
+/// How many batch numbers are reserved for one pass over an iterable dataset; the same as EPOCHS in
+/// headway_pytorch/stages.py.
 inline constexpr std::int64_t kEpochs = 1'000'000;
 
-/// The thread that waits makes the batch itself. `alone`: nothing but samples is made; a sampler draws where its
-/// first batch begins.
+/// To be called when the waiting thread makes the batch itself. `alone`: only samples are made in it; in the first batch
+/// of a pass the sampler draws random numbers, too.
 bool begin_here(Making& making, std::int64_t batch, bool in_memory, bool alone);
 bool end_here(Making& making);
 
-/// The hooks around functions of the program, and what a worker calls.
+/// Adds the hooks around functions of the program, and the functions that a worker calls.
 bool add_making_functions(PyObject* module);
 
 }  // namespace headway::pytorch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The Python module _headway_nvtx: NVTX for the hooks of headway_pytorch, and the callables that
-// stand in front of functions of PyTorch and of the program. Those are native because a Python frame
+// replace functions of PyTorch and of the program. The callables are native because a Python frame
 // would show in every traceback of the program, and would cost ten times as much.
 #include "collector/pytorch/native/python.h"
 

@@ -25,7 +25,7 @@ constexpr std::size_t kMostFields = 16;
 
 nvtxPayloadSchemaEntry_t entry_of(const conventions::Field& field) {
   nvtxPayloadSchemaEntry_t entry{};
-  entry.name = field.name.data();  // literals: terminated
+  entry.name = field.name.data();  // names are literals, so they end with a zero
   entry.offset = field.offset;
   entry.arrayOrUnionDetail = field.array_length;
   entry.type = field.type == conventions::FieldType::kUint32  ? NVTX_PAYLOAD_ENTRY_TYPE_UINT32
@@ -74,7 +74,7 @@ void popped() {
   thread.containers = thread.containers < thread.open ? thread.containers : thread.open;
 }
 
-/// Cut at a character boundary, always terminated.
+/// Copies a text, cut at a character boundary if needed; the copy always ends with a zero.
 template <std::size_t kSize>
 void copy_text(char (&to)[kSize], const char* text) {
   std::size_t count = std::strlen(text);
@@ -94,7 +94,7 @@ bool Nvtx::start() {
   if (!g_domain) return false;
   nvtxPayloadSchemaEntry_t entries[kMostFields];
   std::size_t count = fill(entries, conventions::kRangeFields);
-  // The base subobject comes first: its offsets hold in the whole.
+  // The base subobject comes first, so its offsets are valid in the whole object.
   RangePayload payload;
   auto offset = reinterpret_cast<char*>(&payload.sequence) - reinterpret_cast<char*>(&payload);
   entries[count++] =
@@ -146,7 +146,7 @@ void Nvtx::pop(const RangePayload& payload) {
 }
 
 bool Nvtx::pause_cuda(bool pause) {
-  // The tool is loaded by the driver or by NVTX; never by us.
+  // The driver or NVTX loads the tool; this module never does.
   const char* file = std::getenv("NVTX_INJECTION64_PATH");
   void* tool = file ? ::dlopen(file, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
   if (!tool) return false;

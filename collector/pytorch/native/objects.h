@@ -5,19 +5,19 @@
 
 namespace headway::pytorch {
 
-/// What a function of a module gives back: None, or null where a Python error is set.
+/// The return value of a module's function: None, or null when a Python error is set.
 inline PyObject* none_if(bool good) {
   if (!good) return nullptr;
   Py_RETURN_NONE;
 }
 
-/// A function for a slot of a type.
+/// Converts a function for a slot of a type.
 template <class Function>
 void* pointer(Function function) {
   return reinterpret_cast<void*>(function);
 }
 
-/// The last of a deallocator: the object's memory, and its reference to the type.
+/// The last part of a deallocator: frees the object's memory and its reference to the type.
 inline void free_object(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);

@@ -14,18 +14,18 @@ namespace {
 using conventions::Phase;
 using conventions::RangeKind;
 
-constexpr std::size_t kMostNodes = 16;  ///< of one op; cross_entropy makes two
+constexpr std::size_t kMostNodes = 16;  ///< limit for one op; cross_entropy makes two
 
 OpHooks g_hooks;
 bool g_on = false;
-std::int64_t g_next = 0;          ///< number of an op
+std::int64_t g_next = 0;          ///< number of the next op
 PyObject* g_functions = nullptr;  ///< {function: handle of its name, or 0}
 PyObject* g_nodes = nullptr;      ///< {type of a node: handle, 0 for a leaf's, None: ask each node}
 PyTypeObject* g_before = nullptr;  ///< type of the hook in front of a node
 PyObject* g_after = nullptr;       ///< the hook behind it, one for all
 PyObject *g_grad_fn, *g_next_functions, *g_register_prehook, *g_register_hook, *g_node_name;
 
-/// Owned references in a list; what is left is given back.
+/// A list of owned references; the destructor releases those that are left.
 struct Owned {
   std::vector<PyObject*> all;
   ~Owned() {
@@ -67,7 +67,7 @@ bool is_tensor(PyObject* object) {
   return Py_TYPE(object) == tensor || PyType_IsSubtype(Py_TYPE(object), tensor);
 }
 
-/// A new reference, or null: not a tensor, or none, or an error, which is set then.
+/// A new reference to grad_fn; null when the object is not a tensor or has none, or with a Python error set.
 PyObject* grad_fn_of(PyObject* object) {
   if (!is_tensor(object)) return nullptr;
   PyObject* node = PyObject_GetAttr(object, g_grad_fn);
@@ -76,7 +76,7 @@ PyObject* grad_fn_of(PyObject* object) {
   return nullptr;
 }
 
-/// Calls `visit` for the object or, in a tuple or list, for each in it, until it says false.
+/// Calls `visit` for the object, or for each object in a tuple or list, until `visit` returns false.
 template <class Visit>
 void for_each(PyObject* object, Visit visit) {
   const bool is_tuple = PyTuple_Check(object);
@@ -93,14 +93,14 @@ PyObject* handle_of_text(PyObject* text) {
   return text ? PyObject_CallFunctionObjArgs(g_hooks.name, text, nullptr) : nullptr;
 }
 
-/// What to keep for nodes of a type, as a new reference; null with an error set.
+/// The entry of g_nodes for a node type, as a new reference; null with an error set.
 PyObject* look_at_type(PyObject* node, PyObject* type) {
-  // Gradients of leaves live as long as their parameter: what is hooked there stays.
+  // The node of a leaf lives as long as its parameter, so a hook on it would stay.
   if (PyObject_HasAttrString(type, "variable")) return PyLong_FromLong(0);
   PyObject* of_type = PyObject_GetAttrString(type, "__name__");
   PyObject* text = of_type ? PyObject_CallMethodObjArgs(node, g_node_name, nullptr) : nullptr;
   PyObject* kept = nullptr;
-  // Nodes without a type of their own share one, and have names.
+  // Some nodes share a Python type and have different names: the type's name is then not the node's.
   const int same = text ? PyObject_RichCompareBool(of_type, text, Py_EQ) : -1;
   if (same == 1) kept = handle_of_text(text);
   if (same == 0) {
@@ -112,7 +112,7 @@ PyObject* look_at_type(PyObject* node, PyObject* type) {
   return kept;
 }
 
-/// False with an error set. `name` null: a leaf's node.
+/// Finds the name of a node; null for a leaf's node. False with an error set.
 bool name_of(PyObject* node, nvtxStringHandle_t& name) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(node));
   PyObject* kept = PyDict_GetItemWithError(g_nodes, type);  // borrowed
@@ -141,14 +141,16 @@ bool call_with(PyObject* object, PyObject* method, PyObject* argument) {
   return result != nullptr;
 }
 
-/// `value`: the op's result, whose node this is. False with an error set; `inner`: look at what is behind it.
+/// Hooks a node. `value`: the op's result to which the node belongs. `inner`: whether to go on to the nodes
+/// behind it. False with an error set.
 bool hook(PyObject* value, PyObject* node, nvtxStringHandle_t name, std::int64_t number,
           bool& inner) {
   PyObject* before = PyType_GenericAlloc(g_before, 0);
   if (!before) return false;
   reinterpret_cast<NodeRange*>(before)->name = name;
   reinterpret_cast<NodeRange*>(before)->number = number;
-  // Before PyTorch 2: the tensor's hook runs just before its node, inner nodes have none.
+  // Before PyTorch 2 nodes have no pre-hooks: the tensor's hook runs just before its node, and inner nodes
+  // have no hook.
   static const int has_prehooks = PyObject_HasAttr(node, g_register_prehook);
   inner = has_prehooks != 0;
   const bool good =
@@ -214,15 +216,15 @@ bool watch_nodes(PyObject* out, PyObject* arguments, std::int64_t number) {
 
 // ---- ops
 
-/// A hook of ours has raised: ops are off from here on. False when it is the program's (Ctrl-C in the middle),
-/// which stays set.
+/// Called when a hook of ours has raised: switches ops off. False when the error is the program's (Ctrl-C
+/// meanwhile); it then stays set.
 bool switch_off() {
   if (!swallow(g_hooks.failed)) return false;
   g_on = false;
   return true;
 }
 
-/// The name of an op's range; null: it has none, or an error is set, which is the program's.
+/// The name of an op's range; null: the op has no range, or an error of the program is set.
 nvtxStringHandle_t name_of_function(PyObject* function) {
   PyObject* known = PyDict_GetItemWithError(g_functions, function);  // borrowed
   Py_XINCREF(known);
@@ -244,7 +246,7 @@ PyObject* call_op(PyObject* function, PyObject* arguments, PyObject* keywords) {
   payload.sequence = number;
   Nvtx::push(name, payload);
   PyObject* out = PyObject_Call(function, arguments, keywords);
-  Nvtx::pop();  // nothing in a child that was forked inside
+  Nvtx::pop();  // does nothing in a child that was forked inside the call
   if (out && g_on && !watch_nodes(out, arguments, number) && !switch_off()) {
     Py_DECREF(out);
     return nullptr;
@@ -271,7 +273,7 @@ PyObject* mode_of(PyObject*, void*) {
   return mode;
 }
 
-// PyTorch takes what has another `__self__` than the mode for a class method.
+// PyTorch treats a function whose `__self__` is not the mode as a class method.
 PyGetSetDef g_attributes[] = {{"__self__", mode_of, nullptr, nullptr, nullptr},
                               {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

@@ -5,8 +5,8 @@
 
 namespace headway::pytorch {
 
-/// What frameworks other than PyTorch, and trainers with a loop of their own, say about steps: for Python
-/// (headway_pytorch/owners.py, steps.py).
+/// Adds the functions with which the hooks of other frameworks, and of trainers with their own loop,
+/// report steps (headway_pytorch/owners.py, steps.py).
 bool add_owner_functions(PyObject* module);
 
 }  // namespace headway::pytorch

@@ -11,7 +11,7 @@
 namespace headway::pytorch {
 namespace {
 
-/// What Python keeps for each of its threads.
+/// The object that Python keeps in the dictionary of each thread.
 struct Holder {
   PyObject_HEAD PerThread* state;
   std::uint32_t fork;
@@ -19,7 +19,8 @@ struct Holder {
 
 PyTypeObject* g_type = nullptr;
 PyObject* g_key = nullptr;
-/// That of the calling thread, once found. It is freed by its own thread, or where that runs no Python any more.
+/// The holder of the calling thread, once found. It is freed by its own thread, or when that thread runs no
+/// Python any more.
 thread_local Holder* t_holder = nullptr;
 
 void forget(PerThread& state) {
@@ -100,7 +101,7 @@ PerThread* per_thread() {
   if (!t_holder) t_holder = find_holder();
   if (!t_holder) return nullptr;
   PerThread* state = t_holder->state;
-  if (t_holder->fork != forks()) {  // what is open belongs to the parent
+  if (t_holder->fork != forks()) {  // the open ranges belong to the parent
     t_holder->fork = forks();
     forget(*state);
     *state = {};

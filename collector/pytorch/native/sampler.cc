@@ -20,23 +20,23 @@
 namespace headway::pytorch {
 namespace {
 
-// 1,000 a second for 0.1 s, 250 for 4 s, then 50: short runs get enough of them, long ones stay small.
+// 1,000 samples a second for 0.1 s, 250 for 4 s, then 50: enough for short runs, few for long ones.
 constexpr long kBeginningIntervalNs = 1'000'000;
 constexpr std::uint32_t kBeginningSamples = 100;
 constexpr long kFirstIntervalNs = 4'000'000;
 constexpr long kLaterIntervalNs = 20'000'000;
 constexpr std::uint32_t kFirstSamples = 1'000;
-constexpr long kLookNs = 100'000;             ///< in which a thread is seen to compute
-constexpr std::size_t kMostStacks = 20'000;   ///< each is kept as a name
-constexpr std::size_t kLongestStack = 8'000;  ///< bytes of a name: below that of the wire
+constexpr long kLookNs = 100'000;             ///< time in which a thread is seen to compute
+constexpr std::size_t kMostStacks = 20'000;   ///< different stacks; each is kept as a name
+constexpr std::size_t kLongestStack = 8'000;  ///< bytes of a name, below the limit of the wire
 constexpr int kDeepest = 100;                 ///< frames
 
 pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
 bool g_runs = false;     ///< under the lock
-bool g_failed = false;   ///< for good
-bool g_wanted = false;   ///< a sample; atomic
-long g_asked_ns = 0;     ///< intervals after which it was wanted; atomic
-bool g_pending = false;  ///< a call of the interpreter; atomic
+bool g_failed = false;   ///< sampling is off for ever
+bool g_wanted = false;   ///< a sample is requested; atomic
+long g_asked_ns = 0;     ///< sum of the intervals of the pending requests; atomic
+bool g_pending = false;  ///< a Py_AddPendingCall() is pending; atomic
 bool g_signals = false;
 std::uint32_t g_samples = 0;     ///< atomic
 const Thread* g_main = nullptr;  ///< state of the main thread
@@ -48,9 +48,10 @@ struct Names {
   std::vector<std::string> prefixes;
   std::unordered_map<std::string, nvtxStringHandle_t> stacks;
 };
-Names* g_names = nullptr;  ///< never freed: threads may outlive what ends the process
+Names* g_names = nullptr;  ///< never freed: threads may run until the process ends
 
-/// Other fields of the state are the main thread's alone; these two may be read at any time.
+/// Whether a range says what the thread does. Only these two fields of the state may be read by other
+/// threads.
 bool is_told(const Thread& thread) {
   return __atomic_load_n(&thread.open, __ATOMIC_RELAXED) >
          __atomic_load_n(&thread.containers, __ATOMIC_RELAXED);
@@ -95,7 +96,7 @@ bool append_frame(PyObject* frame, std::string& out) {
     text += " (";
     good = append_file(code, text);
   }
-  // The hooks' own frames are Headway's: what they interrupt counts.
+  // The hooks' own frames are left out: the frames that they interrupt count.
   if (good && text.find(" (headway_pytorch/") == std::string::npos) {
     const long number = line == Py_None ? 0 : PyLong_AsLong(line);
     for (char& c : text)
@@ -130,7 +131,7 @@ void switch_off() {
   pthread_mutex_unlock(&g_lock);
 }
 
-/// The program's exceptions (Ctrl-C) go on; others end the sampling.
+/// Exceptions of the program (Ctrl-C) propagate; all others end the sampling.
 int give_up() {
   if (!PyErr_Occurred()) return 0;
   if (!PyErr_ExceptionMatches(PyExc_Exception)) return -1;
@@ -148,7 +149,8 @@ int give_up() {
   return 0;
 }
 
-/// On the main thread, between two instructions of the program. -1 with an error of the program set.
+/// Takes a sample. Runs on the main thread, between two instructions of the program. -1 with an error of the
+/// program set.
 int take() {
   if (!__atomic_exchange_n(&g_wanted, false, __ATOMIC_ACQ_REL)) return 0;
   const long time_ns = __atomic_exchange_n(&g_asked_ns, 0, __ATOMIC_ACQ_REL);
@@ -183,8 +185,8 @@ long time_ns_of(clockid_t clock) {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-/// The main thread computes, or would if it were given a processor: on a busy machine it may wait for one for
-/// many milliseconds.
+/// Whether the main thread computes or waits for a processor: on a busy machine it may wait for one for many
+/// milliseconds.
 bool is_runnable() {
   char path[48];
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", g_main_tid);
@@ -198,7 +200,7 @@ bool is_runnable() {
   return name_end && name_end[1] == ' ' && name_end[2] == 'R';
 }
 
-/// A signal is for a thread that computes: it must not end a wait early.
+/// Sends the signal only to a thread that computes, because it must not end a wait early.
 void send_signal() {
   const long before = time_ns_of(g_main_clock);
   const timespec moment{0, kLookNs};
@@ -208,7 +210,7 @@ void send_signal() {
   syscall(SYS_tgkill, getpid(), g_main_tid, SIGURG);
 }
 
-/// Half to one and a half intervals: a loop must not keep step with it.
+/// Sleeps for 0.5 to 1.5 intervals at random, so that a loop of the program is not in step with the samples.
 void pause(std::uint32_t& random) {
   random = random * 1664525u + 1013904223u;
   const std::uint32_t samples = __atomic_load_n(&g_samples, __ATOMIC_RELAXED);
@@ -225,15 +227,16 @@ void* ask_now_and_then(void*) {
   long before = time_ns_of(CLOCK_MONOTONIC);
   for (;;) {
     pause(random);
-    // Not what was asked for: on a busy machine this thread is late where the main thread is, too.
+    // The real interval, not the requested one: on a busy machine this thread is late when the main thread
+    // is.
     const long now = time_ns_of(CLOCK_MONOTONIC);
     const long time_ns = now - before;
     before = now;
-    // Under the lock: after stop_sampler() there may be no interpreter to ask.
+    // Under the lock: after stop_sampler() there may be no interpreter.
     pthread_mutex_lock(&g_lock);
     if (!g_runs) break;
     const bool asks = !is_told(*g_main);
-    // A thread that waits answers afterwards, for all of these.
+    // A thread that waits takes one sample after its wait, which stands for all these intervals.
     if (asks) __atomic_fetch_add(&g_asked_ns, time_ns, __ATOMIC_ACQ_REL);
     if (asks && !__atomic_load_n(&g_wanted, __ATOMIC_ACQUIRE)) ask();
     if (asks && g_signals) send_signal();
@@ -243,7 +246,7 @@ void* ask_now_and_then(void*) {
   return nullptr;
 }
 
-/// Signals are for the program's threads.
+/// Starts the thread with all signals blocked: signals are for the program's threads.
 bool start_thread() {
   sigset_t all;
   sigset_t before;

@@ -5,25 +5,25 @@
 
 namespace headway::pytorch {
 
-/// Says now and then where the main thread is while no range of ours tells what it does: a mark whose
-/// name is its Python stack, "step (cartpole.py:71);main (dqn.py:180)", innermost frame first.
+/// Samples where the main thread is while no range of ours says what it does. A sample is a mark whose
+/// name is the Python stack, "step (cartpole.py:71);main (dqn.py:180)", innermost frame first.
 ///
-/// A native thread only asks, every 1 ms for 100 samples, every 4 ms until 1,000, then every 20 ms; the main thread
-/// answers between two of its instructions. Nobody waits for Python's lock, and no code of ours runs in
-/// the program's frames. The interpreter is asked by Py_AddPendingCall(). In Python 3.9 to 3.12 it then
-/// answers only once its lock has changed hands, after a wait or an op of PyTorch; there a thread that
-/// computes is sent a signal, SIGURG, which does nothing where nobody handles it.
+/// A native thread requests a sample every 1 ms for 100 samples, every 4 ms until 1,000, then every 20 ms. The main
+/// thread takes it between two of its bytecode instructions. No thread waits for Python's lock, and no code of ours
+/// runs in the program's frames. The request is Py_AddPendingCall(). Python 3.9 to 3.12 runs such a call only when
+/// its lock has changed hands, after a wait or an op of PyTorch; there a main thread that computes also gets a
+/// signal, SIGURG, which does nothing where it has no handler.
 
-/// For the main thread, which calls it. `prefixes`: folders that are left out of file names, longest
-/// first, each with its final slash; `signals`: answer_signal() is Python's handler of SIGURG;
-/// `failed(error)` is told once if sampling has to stop. Once more is nothing. False with a Python
-/// error set.
+/// Starts sampling the main thread, which must call it. `prefixes`: folders that are removed from file
+/// names, longest first, each with its final slash; `signals`: answer_signal() is Python's handler of
+/// SIGURG; `failed(error)` is called once if sampling has to stop. A second call does nothing. False
+/// with a Python error set.
 bool start_sampler(PyObject* prefixes, bool signals, PyObject* failed);
-/// On the main thread: False with an error of the program set.
+/// To be called on the main thread by the signal handler. False with an error of the program set.
 bool answer_signal();
-/// At exit, before the interpreter is taken apart.
+/// To be called at exit, before the interpreter is finalized.
 void stop_sampler();
-/// In a forked child, where the asking thread is not.
+/// To be called in a forked child, which does not have the sampling thread.
 void sampler_forked();
 
 }  // namespace headway::pytorch

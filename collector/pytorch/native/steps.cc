@@ -16,12 +16,12 @@ using conventions::RangeKind;
 constexpr std::int64_t kUnknown = -1;
 
 nvtxStringHandle_t g_step, g_evaluation_batch, g_evaluation;
-PyObject* g_source_gone = nullptr;  ///< called with the weak reference of an iterator that is gone
+PyObject* g_source_gone = nullptr;  ///< called with the weak reference when an iterator is freed
 PyObject* g_tell_environments = nullptr;
 PyObject* g_begin_sampling = nullptr;
 PyObject* g_look_at_step = nullptr;
 bool g_told_environments = false;
-bool g_has_optimizer = false;  ///< one was made, on whatever thread
+bool g_has_optimizer = false;  ///< an optimizer was made, on any thread
 bool g_samples = false;
 std::uint32_t g_samples_fork = 0;
 std::int64_t g_next_look = 0;
@@ -36,7 +36,8 @@ void pop_as(RangeKind kind, Phase phase, std::int64_t step = conventions::kAbsen
   Nvtx::pop(payload);
 }
 
-/// A program that has environments collects experience without gradients, too: no call tells it from an evaluation.
+/// Ends an evaluation range. First reports once whether the program has environments: it then also collects
+/// experience without gradients, which looks like an evaluation.
 bool pop_evaluation() {
   bool good = true;
   if (!g_told_environments) {
@@ -49,7 +50,7 @@ bool pop_evaluation() {
   return good;
 }
 
-/// Of models, so far: modules of PyTorch, and functions that other frameworks compiled.
+/// The number of model calls so far: PyTorch modules, and compiled functions of other frameworks.
 std::int64_t calls_in(const Steps& steps) {
   return this_thread().outermost_calls + steps.compiled_calls;
 }
@@ -66,7 +67,8 @@ Evaluation open_evaluation(const Steps& steps) {
   return evaluation;
 }
 
-/// An evaluation, or nothing: parts that stay frozen, say.
+/// Ends an evaluation range. It was an evaluation only if a model was called in it; model.eval() may also have
+/// frozen a part of the model.
 bool end(const Steps& steps, Evaluation& open, bool trains_after_all = false) {
   if (!open.is_open) return true;
   const Evaluation evaluation = open;
@@ -93,7 +95,7 @@ bool look_at_step(std::int64_t number) {
   return !PyErr_Occurred();
 }
 
-/// `faults`: set to those of pages so far, if they were looked up.
+/// Closes the open range as what it turned out to be. `faults`: set to page_faults() if that was read.
 bool close(PerThread& thread, std::int64_t* faults = nullptr) {
   if (!thread.steps.cycle.is_open) return true;
   Cycle cycle = thread.steps.cycle;
@@ -130,7 +132,7 @@ bool open(PerThread& thread, bool trains, bool by_update = false, std::int64_t f
   cycle.depth =
       trains ? Nvtx::push_container(g_step, {RangeKind::kStep, Phase::kNone})
              : Nvtx::push_container(g_evaluation_batch, {RangeKind::kPhase, Phase::kEvaluation});
-  // By update, the gradient mode tells: an evaluation may lie in it.
+  // With `by_update` the gradient mode decides, because an evaluation may lie in the range.
   set_phase(by_update ? Phase::kNone : trains ? Phase::kForward : Phase::kEvaluation);
   if (g_samples && g_samples_fork == forks()) return true;
   PyObject* begun = PyObject_CallObject(g_begin_sampling, nullptr);
@@ -141,18 +143,18 @@ bool open(PerThread& thread, bool trains, bool by_update = false, std::int64_t f
   return true;
 }
 
-/// After model.eval() there was no evaluation: parts that stay frozen, say.
+/// The range after model.eval() turns out to train: the call may have frozen a part of the model.
 void trains_after_all(Cycle& cycle) {
   if (!cycle.by_mode) return;
   cycle.by_mode = false;
   cycle.trains = cycle.by_update = true;
 }
 
-/// The loop was left early: its iterator is gone.
+/// Called when an iterator is freed: the loop was left early.
 PyObject* source_gone(PyObject*, PyObject* reference) {
   PerThread* thread = per_thread();
   if (!thread) return nullptr;
-  const Cycle& cycle = thread->steps.cycle;  // a reference of another thread is not in it
+  const Cycle& cycle = thread->steps.cycle;  // does not match a reference of another thread
   if (cycle.is_open && cycle.source == reference && !close(*thread)) return nullptr;
   Py_RETURN_NONE;
 }
@@ -169,7 +171,7 @@ bool keep_source(Steps& steps, PyObject* iterator) {
   return true;
 }
 
-/// Without a loader.
+/// mode_changed() for a loop without a loader.
 bool mode_changed_between_updates(PerThread& thread, bool trains) {
   Cycle& cycle = thread.steps.cycle;
   if (!cycle.is_open) return !trains || !g_has_optimizer || open(thread, true, true);
@@ -178,20 +180,20 @@ bool mode_changed_between_updates(PerThread& thread, bool trains) {
       calls_in(thread.steps) == cycle.calls) {
     if (!close(thread) || !open(thread, false)) return false;
     cycle.by_mode = true;
-    set_phase(Phase::kNone);  // the gradient mode tells
+    set_phase(Phase::kNone);  // the gradient mode decides
     return true;
   }
   return !trains || !cycle.by_mode || (close(thread) && open(thread, true, true));
 }
 
-/// model.eval() or model.train() was called on a module; `outermost`: one that the program calls itself.
+/// model.eval() or model.train() was called on a module; `outermost`: the program calls that module itself.
 bool mode_changed(PerThread& thread, bool trains, bool outermost) {
   Steps& steps = thread.steps;
   if (steps.owners > 0) return true;
   Cycle& cycle = steps.cycle;
   if (steps.fetches == 0) return !outermost || mode_changed_between_updates(thread, trains);
   if (cycle.is_open && cycle.trains) {
-    // After an update the model is switched to evaluation: the step goes on until the next fetch.
+    // model.eval() after an update begins an evaluation inside the step, which goes on until the next fetch.
     if (trains) return end(thread.steps, cycle.evaluation);
     if (cycle.updates > 0 && !cycle.evaluation.is_open && this_thread().open == cycle.depth + 1)
       cycle.evaluation = open_evaluation(thread.steps);
@@ -203,7 +205,7 @@ bool mode_changed(PerThread& thread, bool trains, bool outermost) {
   return true;
 }
 
-/// Forward only is computed that the steps before did without.
+/// A compiled function that does not train is called, and the steps before did not call it.
 bool evaluation_begins(PerThread& thread) {
   Steps& steps = thread.steps;
   if (steps.owners > 0 || steps.steps == 0) return true;
@@ -212,7 +214,7 @@ bool evaluation_begins(PerThread& thread) {
   if (!cycle.is_open || !cycle.by_update || cycle.updates > 0 || cycle.backwards > 0) return true;
   if (!close(thread) || !open(thread, false)) return false;
   cycle.by_mode = true;
-  set_phase(Phase::kNone);  // the call tells
+  set_phase(Phase::kNone);  // the call itself says the phase
   return true;
 }
 
@@ -327,7 +329,7 @@ bool fetch_failed(PerThread& thread) {
   Cycle& cycle = thread.steps.cycle;
   if (cycle.is_open && cycle.updates == 0 && cycle.backwards == 0 && !close(thread)) return false;
   if (cycle.is_open || !thread.steps.reads_ahead) return true;
-  thread.steps.reads_ahead = false;  // the last batch is yet to be used
+  thread.steps.reads_ahead = false;  // the loop has not used the last batch yet
   if (!open(thread, true)) return false;
   cycle.is_last = true;
   return true;

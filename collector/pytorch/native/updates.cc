@@ -13,26 +13,26 @@ using conventions::RangeKind;
 
 nvtxStringHandle_t g_backward = nullptr;
 bool g_communicates = false;        ///< a replica of DistributedDataParallel exists
-PyObject* g_begin_waits = nullptr;  ///< then: (tensors) -> what end_waits gets
+PyObject* g_begin_waits = nullptr;  ///< if so: (tensors) -> token for g_end_waits
 PyObject* g_end_waits = nullptr;
 PyObject* g_closures = nullptr;      ///< the list of steps that have yet to compute their gradients
-PyObject* g_closure_ends = nullptr;  ///< called at the end of a pass while there is one
-PyObject* g_begin_closure = nullptr;  ///< (optimizer) -> what end_closure gets
+PyObject* g_closure_ends = nullptr;  ///< called at the end of a pass while g_closures is not empty
+PyObject* g_begin_closure = nullptr;  ///< (optimizer) -> token for g_end_closure
 PyObject* g_end_closure = nullptr;
 PyObject* g_describe = nullptr;   ///< (optimizer) -> whether it is described now
-PyObject* g_described = nullptr;  ///< the latest one that is, weakly
+PyObject* g_described = nullptr;  ///< weak reference to the one described last
 PyObject* g_names = nullptr;      ///< {class of an optimizer: handle}
 PyObject* g_zero_grad_names = nullptr;
-PyObject* g_failed = nullptr;  ///< (error): what a function that PyTorch calls has raised
+PyObject* g_failed = nullptr;  ///< (error): called when a hook that PyTorch calls has raised
 
-/// Calls and drops what it gives back.
+/// Calls a function and drops its result.
 bool call(PyObject* function, PyObject* argument = nullptr) {
   PyObject* result = PyObject_CallFunctionObjArgs(function, argument, nullptr);
   Py_XDECREF(result);
   return result != nullptr;
 }
 
-/// An argument of a call by its place and name, borrowed; null: not given.
+/// An argument of a call by its position or name, borrowed; null: not given.
 PyObject* argument_of(PyObject* arguments, PyObject* keywords, Py_ssize_t place, const char* name) {
   if (arguments && PyTuple_Size(arguments) > place) return PyTuple_GetItem(arguments, place);
   return keywords && PyDict_Check(keywords) ? PyDict_GetItemString(keywords, name) : nullptr;
@@ -71,7 +71,7 @@ bool after_backward(PerThread& thread, Token& token, bool failed, PyObject* resu
 
 // ---- optimizers
 
-/// Once for each: how it is implemented, and how much it updates.
+/// Reports once per optimizer how it is implemented and how much it updates.
 bool describe(PyObject* optimizer) {
   if (refers_to(g_described, optimizer)) return true;
   PyObject* is_described = PyObject_CallFunctionObjArgs(g_describe, optimizer, nullptr);
@@ -86,7 +86,7 @@ bool describe(PyObject* optimizer) {
   return true;
 }
 
-/// names[class of the optimizer]; false with a Python error set.
+/// Opens a range named names[class of the optimizer]; false with a Python error set.
 bool push_named(PyObject* names, PyObject* optimizer, std::int32_t& before) {
   PyObject* found = PyObject_GetItem(names, reinterpret_cast<PyObject*>(Py_TYPE(optimizer)));
   if (!found) return false;
@@ -100,7 +100,7 @@ bool begin_step(PerThread& thread, PyObject* optimizer, PyObject* closure) {
   if (!describe(optimizer)) return false;
   OpenStep step;
   step.optimizer = optimizer;
-  if (closure && closure != Py_None) {  // what it does beside its passes is no update
+  if (closure && closure != Py_None) {  // what a closure does beside its passes is no update
     step.closure = PyObject_CallFunctionObjArgs(g_begin_closure, optimizer, nullptr);
     if (!step.closure) return false;
   } else if (!push_named(g_names, optimizer, step.before)) {
@@ -110,7 +110,8 @@ bool begin_step(PerThread& thread, PyObject* optimizer, PyObject* closure) {
   return true;
 }
 
-/// Those that were begun in it and not ended were left by an exception.
+/// Ends the optimizer's step. Steps that were begun inside it and not ended were left by an
+/// exception.
 bool end_step(PerThread& thread, PyObject* optimizer, bool failed) {
   while (!thread.open_steps.empty()) {
     const OpenStep step = thread.open_steps.back();
@@ -125,7 +126,7 @@ bool end_step(PerThread& thread, PyObject* optimizer, bool failed) {
   return true;
 }
 
-/// For what PyTorch calls directly: no exception of ours leaves it.
+/// The return value of a function that PyTorch calls directly: no exception of ours leaves it.
 PyObject* none_after(bool good) {
   if (good || swallow(g_failed)) Py_RETURN_NONE;
   return nullptr;
@@ -137,7 +138,7 @@ PyObject* step_begins(PyObject*, PyObject* arguments) {
   PyObject* keywords = PyTuple_GetItem(arguments, 2);
   PerThread* thread = keywords ? per_thread() : nullptr;
   if (!thread) return none_after(false);
-  // Versions differ in whether the optimizer is among the arguments.
+  // In some versions of PyTorch the optimizer is among the arguments.
   const bool has_self =
       PyTuple_Check(given) && PyTuple_Size(given) > 0 && PyTuple_GetItem(given, 0) == optimizer;
   PyObject* closure = argument_of(given, keywords, has_self ? 1 : 0, "closure");

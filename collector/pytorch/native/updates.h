@@ -5,7 +5,7 @@
 
 namespace headway::pytorch {
 
-/// Functions that stand around backward passes and steps of optimizers (headway_pytorch/training.py).
+/// Adds the hooks around backward passes and optimizer steps (headway_pytorch/training.py).
 bool add_update_functions(PyObject* module);
 
 }  // namespace headway::pytorch

@@ -29,11 +29,12 @@ namespace tables = trace::tables;
 /// ENUM_NSYS_EVENT_CLASS of overheads.
 constexpr std::int32_t kOverheadClass = 103;
 constexpr DurationNs kTolerance{1'000'000};
-/// CUPTI's clock and that of the ranges are brought together to within this: two readings of a clock
+/// CUPTI's clock and the clock of the ranges agree to within this: the distance of two clock readings
 /// on a busy machine.
 constexpr DurationNs kClocksDiffer{1'000};
 
-/// 1 is the compiler; the others are 1, 2, 3 … in the upper half.
+/// Converts CUPTI's overhead kind: 1 is the compiler; the other kinds have 1, 2, 3 … in the upper
+/// half.
 std::int32_t overhead_type(std::uint32_t of_cupti) {
   return of_cupti == 1 ? 2 : static_cast<std::int32_t>(of_cupti >> 16) + 2;
 }
@@ -45,14 +46,14 @@ Record read_as(std::span<const std::byte> bytes) {
   return record;
 }
 
-/// The time that says whether a call belongs to a step. The first one of a step begins some 30 ns
-/// after the range, so that by the other clock it may seem to begin before; a call over the border of
-/// a range can't be on one thread, so what counts is where the call is a moment later.
+/// The time that decides to which step a call belongs. The first call of a step begins some 30 ns
+/// after the step's range, so by CUPTI's clock it may seem to begin before the range. A call cannot
+/// cross the border of a range on its thread, so a moment shortly after the call's begin decides.
 TimeNs surely_within(Interval call) {
   return std::min(call.end, call.begin + kClocksDiffer);
 }
 
-/// Calls `each(kind, bytes)` for the records of a buffer; false when it is not read to its end.
+/// Calls `each(kind, bytes)` for the records of a buffer; false when it could not be read to its end.
 template <class Each>
 bool for_each_activity(std::span<const std::byte> bytes, bool partial,
                        std::span<const std::uint16_t> strides, Each each) {
@@ -61,7 +62,7 @@ bool for_each_activity(std::span<const std::byte> bytes, bool partial,
     std::memcpy(&number, bytes.data(), sizeof number);
     if (number == 0 && partial) return true;
     const std::size_t stride = number < strides.size() ? strides[number] : 0;
-    // Of a kind that no complete buffer had, so that its size is not known; or damaged.
+    // A kind whose record size is not known (no complete buffer had it), or damage.
     if (stride < sizeof(std::uint64_t) || stride > bytes.size()) return false;
     each(static_cast<ActivityKind>(number), bytes.first(stride));
     bytes = bytes.subspan(stride);
@@ -157,7 +158,7 @@ std::optional<Interval> ActivityDecoder::interval_of(std::uint64_t start, std::u
     TimeNs to = axis_.from_realtime(static_cast<std::int64_t>(end));
     if (from.ns >= 0 && to <= latest) return Interval{from, std::max(from, to)};
   }
-  // Not begun or not over when the process died, or a time that CUPTI says it has lost.
+  // A zero time: the op had not begun or ended when the process died, or CUPTI lost the time.
   sink_.count_loss(start == 0 || end == 0 ? Loss::kCuptiDropped : Loss::kTimeOutOfRange, 1,
                    global_pid(pid_));
   return std::nullopt;
@@ -194,7 +195,7 @@ trace::StringId ActivityDecoder::call_name(bool driver, std::uint32_t cbid) {
   const std::string* name = definitions_.callback(slot->first);
   trace::StringId id =
       sink_.intern(name ? *name : fmt::format("{} call {}", driver ? "driver" : "runtime", cbid));
-  // An unknown one may be told yet.
+  // An unknown name may still be defined later.
   if (name) return slot->second = id;
   calls_.erase(slot);
   return id;
@@ -210,7 +211,7 @@ const ActivityDecoder::Name& ActivityDecoder::kernel_name(std::uint64_t address)
   name.demangled = sink_.intern(demangled);
   name.base = sink_.intern(base_name(demangled));
   name.mangled = sink_.intern(mangled);
-  if (text) name.address = address;  // an unknown one may be told yet
+  if (text) name.address = address;  // an unknown name may be defined later
   return name;
 }
 
@@ -336,7 +337,7 @@ void ActivityDecoder::write(const activity::Synchronization& record) {
 }
 
 void ActivityDecoder::write(const activity::CudaEvent& record) {
-  // It has no time; its call has.
+  // The record has no time; the call that made it has.
   const TimeNs now = axis_.from_monotonic(axis_.newest().monotonic_ns);
   if (!scope_.keeps_launched(pid_, now, record.correlation)) return;
   tables::CudaEvent::Row row;

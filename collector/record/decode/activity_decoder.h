@@ -22,13 +22,13 @@
 
 namespace headway::record {
 
-/// Numbers of GPUs in TARGET_INFO_GPU: by UUID, so that processes which see different ones under the
-/// same ordinal (CUDA_VISIBLE_DEVICES) do not mix them up.
+/// Numbers of GPUs in TARGET_INFO_GPU. They are given by UUID, because processes may see different
+/// GPUs under the same ordinal (CUDA_VISIBLE_DEVICES).
 class GpuNumbers {
  public:
-  /// The number of a GPU, from 0 on in the order in which they are first named.
+  /// The number of a GPU; numbers start at 0, in the order of the first calls.
   std::int64_t of(std::string_view uuid);
-  /// True the first time: somebody has to say what GPU it is.
+  /// True at the first call for a number: the caller must then write the description of the GPU.
   bool is_first_description(std::int64_t number) { return described_.insert(number).second; }
 
  private:
@@ -36,14 +36,15 @@ class GpuNumbers {
   std::set<std::int64_t> described_;
 };
 
-/// CUPTI's memory kinds begin with "unknown", Nsight Systems' with what CUPTI has at 1.
+/// Converts a memory kind of CUPTI, where 0 is "unknown", to Nsight Systems' kinds, which start at 0
+/// with CUPTI's 1.
 inline std::optional<std::int64_t> memory_kind(std::uint32_t of_cupti) {
   if (of_cupti == 0) return std::nullopt;
   return static_cast<std::int64_t>(of_cupti) - 1;
 }
 
-/// Turns CUPTI's activity buffers of one process image into rows of the tables that Nsight Systems
-/// has for them. Any content is safe. One thread.
+/// Turns CUPTI's activity buffers of one process image into rows of Nsight Systems' tables. Any
+/// content is safe. One thread.
 class ActivityDecoder {
  public:
   ActivityDecoder(std::int32_t pid, const Definitions& definitions, GpuNumbers& gpus,
@@ -58,25 +59,26 @@ class ActivityDecoder {
         sink_(sink),
         scope_(scope) {}
 
-  /// The buffers of one round. What cannot be read is counted as lost.
+  /// Decodes the buffers of one round. Unreadable records are counted as lost.
   void read(const SegmentData& data);
-  /// Tells the scope of the calls in them, before the ops are read that they have launched.
+  /// Reports the calls in the buffers to the scope; call it before the ops that they launched are
+  /// read.
   void note_calls(const SegmentData& data);
-  /// The image is gone: writes the names that the program gave its streams.
+  /// To be called when the image is gone: writes the names that the program gave its streams.
   void finish();
-  /// Calls, kernels, copies, sets and waits written so far.
+  /// The number of calls, kernels, copies, memsets and waits written so far.
   std::int64_t events() const { return events_; }
 
  private:
   /// A kernel's name as three texts of the trace.
   struct Name {
-    std::uint64_t address = 0;  ///< in the process; 0: none has been looked up
+    std::uint64_t address = 0;  ///< in the process; 0: not looked up yet
     trace::StringId demangled;
     trace::StringId base;
     trace::StringId mangled;
   };
 
-  /// `partial`: the process died in the middle; the first record that is zero ends it.
+  /// `partial`: the process died while the buffer was written; the first zero record ends it.
   void read_buffer(std::span<const std::byte> bytes, bool partial);
   /// One record; kinds that Headway does not read are skipped.
   void read_record(wire::ActivityKind kind, std::span<const std::byte> record);
@@ -95,19 +97,19 @@ class ActivityDecoder {
   void write(const wire::activity::Device& record);
   void write(const wire::activity::Stream& record);
 
-  /// Start and end on the axis of the trace; nullopt (and counted) when CUPTI had none for it.
+  /// Start and end on the axis of the trace; nullopt, and counted as a loss, when CUPTI had no time.
   std::optional<Interval> interval_of(std::uint64_t start, std::uint64_t end);
-  /// The same into a row; false also when it lies outside the scope. `launch`: the call that
-  /// launched it; 0: it is told by its time.
+  /// The same, stored in a row; false also when the op lies outside the scope. `launch`: correlation
+  /// of the call that launched the op, which decides; 0: the op's own time decides.
   template <class Row>
   bool set_times(Row& row, std::uint64_t start, std::uint64_t end, std::uint32_t launch = 0);
-  /// A single time; nullopt (and counted) when CUPTI had none.
+  /// A single time; nullopt, and counted as a loss, when CUPTI had no time.
   std::optional<std::int64_t> time_of(std::uint64_t stamp);
-  /// And makes the thread known to the process table.
+  /// The thread's id in the trace; also makes the thread known to the process table.
   std::int64_t global_tid(std::uint32_t tid);
   trace::StringId call_name(bool driver, std::uint32_t cbid);
   const Name& kernel_name(std::uint64_t address);
-  /// CUDA's ordinal; 0 for a context that was never described.
+  /// CUDA's ordinal of the context's device; 0 for a context that was never described.
   std::int32_t device_of(std::uint32_t context) const;
 
   std::int32_t pid_;
@@ -124,7 +126,7 @@ class ActivityDecoder {
   std::unordered_map<std::uint32_t, std::int32_t> devices_;    ///< by context
   std::unordered_map<std::uint32_t, std::int64_t> gpu_of_device_;    ///< numbers of the trace
   std::unordered_map<std::uint32_t, std::uint32_t> stream_context_;  ///< by stream
-  /// When each device last told of what, by its number and the kind of environment.
+  /// Time of the last sample, by device and kind of environment.
   std::map<std::pair<std::uint32_t, std::uint32_t>, TimeNs> environment_;
   std::uint32_t last_tid_ = 0;
   std::int64_t events_ = 0;

@@ -36,7 +36,7 @@ std::optional<std::int64_t> unless(const PayloadField& field, std::span<const st
   return value == absent ? std::nullopt : std::optional(value);
 }
 
-/// Texts in tables are UTF-8 whatever the program sent.
+/// A text field, made valid UTF-8 for the tables.
 std::string_view text(const PayloadField& field, std::span<const std::byte> payload,
                       TraceSink& sink) {
   return sink.keep(to_valid_utf8(field.text(payload)));

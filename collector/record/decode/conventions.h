@@ -15,21 +15,21 @@
 
 namespace headway::record {
 
-/// What a range says about itself by its payload: as a row in which times, thread and name are
-/// still to be filled in. Nothing for payloads that are not one of the conventions.
+/// What the payload of a range says about the range: a row in which the caller fills in times,
+/// thread and name. Empty for payloads that follow none of the conventions.
 using Meaning = std::variant<std::monostate, trace::tables::RangeInfo::Row,
                              trace::tables::DeviceOp::Row, trace::tables::DeviceCall::Row>;
 
-/// A schema of common/nvtx_conventions.h as one process registered it: fields are found by name,
-/// once.
+/// A schema of common/nvtx_conventions.h as one process registered it. Its fields are looked up by
+/// name once.
 class Convention {
  public:
-  /// Nullopt when the schema is none of the conventions. The caller checks the domain.
+  /// Nullopt when the schema is not one of the conventions. The caller checks the domain.
   static std::optional<Convention> recognise(const trace::PayloadSchema& schema);
 
-  /// The marks of this schema tell of something that happened; those of others define something.
+  /// Marks of this schema record an event; marks of other schemas define something.
   bool is_nccl_op() const { return std::holds_alternative<NcclOp>(fields_); }
-  /// For schemas of ranges.
+  /// For schemas of ranges: decodes the payload.
   Meaning meaning(std::span<const std::byte> payload) const;
   /// Where and when a mark was made.
   struct Mark {
@@ -37,12 +37,12 @@ class Convention {
     std::int64_t global_tid = 0;
     std::int64_t time_ns = 0;
   };
-  /// For schemas of marks: writes the row. False when this is not such a schema.
+  /// For schemas of marks: writes the row. False when this is not a schema of marks.
   bool write_mark(std::span<const std::byte> payload, const Mark& mark, TraceSink& sink) const;
 
  private:
   using Field = trace::PayloadField;
-  /// Where the fields of each schema lie; one that a program left out reads as absent.
+  /// Where the fields of each schema lie; a field that a program left out reads as absent.
   struct Range {
     Field kind, phase, op, batch, step, bytes, flops, sequence;
   };

@@ -7,7 +7,7 @@ namespace headway::record {
 namespace {
 
 constexpr std::uint64_t kFirstSchemaId = 1u << 24;
-// A group with more members than anybody looks at.
+// Members of a group beyond this number are not recorded.
 constexpr std::size_t kMaxMembers = 256;
 
 }  // namespace

@@ -12,14 +12,14 @@
 
 namespace headway::record {
 
-/// Samples of the counters of one process's NVTX. A group's are one series per member,
-/// "group.member". Any content is safe. One thread.
+/// Writes the samples of one process's NVTX counters. A counter group becomes one series per
+/// member, "group.member". Any content is safe. One thread.
 class CounterRows {
  public:
   CounterRows(std::int64_t global_pid, const Definitions& definitions, CounterTable& table)
       : global_pid_(global_pid), definitions_(definitions), table_(table) {}
 
-  /// False when nobody registered the counter, or the sample does not fit it.
+  /// False when the counter is not registered, or the sample does not fit its type.
   bool write(const RecordView& view, TimeNs time);
 
  private:
@@ -28,8 +28,8 @@ class CounterRows {
     std::int64_t series = 0;  ///< number in CounterTable
   };
   struct Counter {
-    std::int64_t series = 0;      ///< of a number
-    std::uint64_t type = 0;       ///< how its bytes are read
+    std::int64_t series = 0;      ///< of a single number
+    std::uint64_t type = 0;       ///< type of the sample's bytes
     std::vector<Member> members;  ///< of a group
   };
   const Counter* find(std::uint16_t domain, std::uint64_t id);

@@ -176,7 +176,7 @@ void Definitions::write_schema(std::int64_t domain, const trace::PayloadSchema& 
 bool Definitions::add_enum(const wire::DefinitionHeader& header, wire::DefinitionReader& body) {
   trace::PayloadEnum known;
   std::uint64_t size = body.number();
-  // Sizes that no integer has: its values are then not read.
+  // No integer has another size; values of such an enum are not read (size 0).
   known.size =
       size == 1 || size == 2 || size == 4 || size == 8 ? static_cast<std::size_t>(size) : 0;
   std::uint64_t count = body.number();
@@ -226,7 +226,8 @@ bool Definitions::add_counter(const wire::DefinitionHeader& header, wire::Defini
 }
 
 bool Definitions::add_scope(const wire::DefinitionHeader& header, wire::DefinitionReader& body) {
-  // Of a scope's path only the device has a place in a counter: "GPU[CUDAID:0]", or its parent's.
+  // A counter row has a place only for the device of a scope's path, "GPU[CUDAID:0]", or of its
+  // parent.
   constexpr std::string_view kDevice = "GPU[CUDAID:";
   std::uint64_t parent = body.number();
   std::string_view path = body.text();

@@ -19,7 +19,7 @@ namespace headway::record {
 /// the default domain.
 class DomainNumbers {
  public:
-  /// The same name always gives the same number; a new one the next.
+  /// The number of a name; a new name gets the next number.
   std::int64_t of(std::string_view name);
 
  private:
@@ -29,55 +29,58 @@ class DomainNumbers {
 /// A payload schema that a process registered.
 struct KnownSchema {
   trace::PayloadSchema schema;
-  std::optional<Convention> convention;  ///< none: its payloads become JSON
+  std::optional<Convention> convention;  ///< nullopt: its payloads become JSON
 };
 
 /// A counter that a process registered.
 struct KnownCounter {
-  std::uint64_t type = 0;  ///< of its samples: a number's or a schema's id
-  std::string name;        ///< with that of its domain
+  std::uint64_t type = 0;  ///< of its samples: id of a number type or of a schema
+  std::string name;        ///< with the name of its domain
   std::string description;
   std::string unit;
-  std::optional<std::int64_t> device;  ///< ordinal of the CUDA device that it is of
+  std::optional<std::int64_t> device;  ///< ordinal of the CUDA device that it belongs to
 };
 
-/// What one process image has registered, written to the trace as it arrives and kept for its
-/// records to refer to.
+/// The definitions of one process image. They are written to the trace as they arrive, and kept
+/// because records refer to them.
 class Definitions {
  public:
   Definitions(std::int64_t global_pid, DomainNumbers& domains, TraceSink& sink)
       : global_pid_(global_pid), domains_(domains), sink_(sink) {}
 
-  /// Whole entries of the log, in order. False when they are damaged: nothing more can be trusted.
+  /// Reads whole entries of the log, in order. False when they are damaged; the rest is then not
+  /// read.
   bool read(std::span<const std::byte> log);
 
   bool has_domain(std::uint16_t domain) const {
     return domain == 0 || domain_numbers_.contains(domain);
   }
-  /// In the numbers of the trace.
+  /// The domain's number in the trace.
   std::int64_t domain_number(std::uint16_t domain) const;
-  /// Empty for the default domain and for one that is not known.
+  /// Empty for the default domain and for an unknown one.
   std::string_view domain_name(std::uint16_t domain) const {
     auto found = domain_names_.find(domain);
     return found == domain_names_.end() ? std::string_view() : found->second;
   }
   /// Nullopt when nothing was registered under that id.
   std::optional<trace::StringId> string(std::uint32_t id) const;
-  /// Null when nothing was registered under that id; valid as long as this object. The same below.
+  /// Null when nothing was registered under that id; else valid as long as this object. The same
+  /// holds for the functions below.
   const std::string* string_text(std::uint32_t id) const;
   const KnownSchema* schema(std::uint16_t domain, std::uint64_t id) const;
   const trace::PayloadEnum* enumeration(std::uint16_t domain, std::uint64_t id) const;
   const KnownCounter* counter(std::uint16_t domain, std::uint64_t id) const;
-  /// Units of the entries of a schema of counters.
+  /// Units of the entries of a counter schema.
   const std::vector<std::string>* units(std::uint16_t domain, std::uint64_t schema) const;
-  /// Names that the program gave its CUDA streams, by CUPTI's number.
+  /// Names that the program gave its CUDA streams, by CUPTI's stream number.
   const std::map<std::uint64_t, std::string>& stream_names() const { return stream_names_; }
   /// Name of a function of the CUDA API (wire::callback_id); null when it is not known.
   const std::string* callback(std::uint64_t id) const { return find(callbacks_, id); }
   /// The text at an address of the process; null when it is not known.
   const std::string* at_address(std::uint64_t address) const { return find(addresses_, address); }
 
-  /// Names that the program gave its threads, and its notes; taken by the caller after each `read`.
+  /// Names that the program gave its threads, and the library's notes. The caller takes them after
+  /// each `read`.
   std::vector<std::pair<std::int32_t, std::string>> take_thread_names();
   std::optional<std::string> take_note(wire::NoteKey key);
 
@@ -116,7 +119,7 @@ class Definitions {
   std::map<Key, trace::PayloadEnum> enums_;
   std::map<Key, KnownCounter> counters_;
   std::map<Key, std::vector<std::string>> units_;
-  std::map<Key, std::int64_t> scope_devices_;  ///< CUDA devices that scopes are of
+  std::map<Key, std::int64_t> scope_devices_;  ///< CUDA device of each counter scope that has one
   std::map<std::uint64_t, std::string> stream_names_;
   std::vector<std::pair<std::int32_t, std::string>> thread_names_;
   std::map<wire::NoteKey, std::string> notes_;
@@ -124,7 +127,7 @@ class Definitions {
   Texts addresses_;
 };
 
-/// What schemas of one domain refer to.
+/// Looks up what the schemas of one domain refer to.
 class DomainReferences final : public trace::PayloadReferences {
  public:
   DomainReferences(const Definitions& definitions, std::uint16_t domain)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records about devices rather than about work on them: what they are, their memory, their clocks.
+// Records about devices, not about work on them: their properties, memory and clocks.
 #include <fmt/format.h>
 
 #include "collector/record/decode/activity_decoder.h"
@@ -45,7 +45,7 @@ void ActivityDecoder::write(const activity::Device& record) {
     const std::string* name = definitions_.at_address(record.name);
     if (name) row.gpu_name = sink_.keep(*name);
     row.total_memory = number(record.memory_bytes);
-    // kB/s; nothing that is near the end of the range is one.
+    // In kB/s, bounded so that the product does not overflow.
     row.memory_bandwidth = number(std::min(record.memory_bandwidth, std::uint64_t{1} << 50)) * 1000;
     row.clock_rate = std::int64_t{record.core_clock} * 1000;
     row.sm_count = record.multiprocessors;

@@ -16,10 +16,10 @@ static_assert(static_cast<int>(wire::IoOp::kOpen) == static_cast<int>(trace::IoO
               static_cast<int>(wire::IoOp::kSync) == static_cast<int>(trace::IoOp::kSync) &&
               static_cast<int>(wire::IoOp::kMap) == static_cast<int>(trace::IoOp::kMap));
 
-/// Far beyond any file; what is above was not written by us.
+/// Larger than any file: a record with more bytes is damaged.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
-/// The part of the interval that lies inside the summed calls, both in stamps.
+/// The part of the interval, in ns, that the summed calls took; `detail` has times in stamps.
 std::int64_t busy_ns(const wire::IoDetail& detail, std::uint64_t start, Interval when) {
   std::uint64_t stamps = detail.end > start ? detail.end - start : 0;
   if (stamps == 0) return 0;
@@ -66,7 +66,7 @@ bool IoRows::add(const wire::Record& record, const wire::IoDetail& detail, Inter
 void IoRows::add_pending(const SegmentCounters& counters, TimeNs now) {
   auto add = [&](wire::IoOp op, wire::IoFunction function, std::uint64_t calls,
                  std::uint64_t bytes) {
-    // Sums of unsigned differences: what is negative was damaged.
+    // The sums are unsigned: a negative one, which is huge, is damaged.
     if (calls == 0 || calls > kMostBytes || bytes > kMostBytes) return;
     trace::tables::Io::Row row;
     row.start = row.end = std::max<std::int64_t>(now.ns, 0);

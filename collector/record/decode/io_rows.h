@@ -20,12 +20,13 @@ class IoRows {
   IoRows(std::int64_t global_pid, const Definitions& definitions, TraceSink& sink)
       : global_pid_(global_pid), definitions_(definitions), sink_(sink) {}
 
-  /// False when no process of ours would have written this.
+  /// Adds the row of a record. False when the record is damaged: the library writes no such record.
   bool add(const wire::Record& record, const wire::IoDetail& detail, Interval when,
            std::int64_t global_tid);
-  /// What was summed and in no record yet when the image ended: bytes and calls without a file.
+  /// Adds the bytes and calls that were summed but in no record yet when the image ended; their
+  /// file is not known.
   void add_pending(const SegmentCounters& counters, TimeNs now);
-  /// Calls on files so far, those in sums included.
+  /// The number of calls on files so far, including those in sums.
   std::int64_t calls() const { return calls_; }
 
  private:

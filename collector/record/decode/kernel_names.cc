@@ -13,8 +13,8 @@ struct Free {
   void operator()(char* text) const { std::free(text); }
 };
 
-/// Where the first character of `any` stands outside of <>, () and {}; npos when nowhere. An
-/// operator's own signs do not count: "operator<<".
+/// Position of the first character of `any` outside of <>, () and {}; npos when there is none. The
+/// characters of an operator's name do not count: "operator<<".
 std::size_t find_outside(std::string_view text, std::string_view any, std::size_t from) {
   int depth = 0;
   for (std::size_t i = from; i < text.size(); ++i) {
@@ -36,7 +36,7 @@ std::size_t find_outside(std::string_view text, std::string_view any, std::size_
 }  // namespace
 
 std::string demangle(const std::string& name) {
-  // Longer ones take the demangler seconds; nobody reads them.
+  // The demangler takes seconds for longer names, which are unreadable anyway.
   constexpr std::size_t kLongest = 16 * 1024;
   if (!name.starts_with("_Z") || name.size() > kLongest) return name;
   int status = 0;
@@ -50,11 +50,11 @@ std::string base_name(std::string_view demangled) {
   auto skip_anonymous = [&] {
     while (rest.starts_with(kAnonymous)) rest.remove_prefix(kAnonymous.size());
   };
-  // The return type, which only templates have, ends at a space; scopes end at "::".
+  // The return type (only templates have one) ends at a space; scopes end at "::".
   for (;;) {
     skip_anonymous();
     std::size_t at = find_outside(rest, " :(<", 0);
-    // Past the arguments of a template that is a scope or a type.
+    // Skip the arguments of a template that is a scope or a type.
     if (at != std::string_view::npos && rest[at] == '<') {
       std::size_t after = find_outside(rest, " :(", at);
       if (after == std::string_view::npos || rest[after] == '(') {

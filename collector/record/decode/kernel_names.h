@@ -6,7 +6,7 @@
 
 namespace headway::record {
 
-/// "_Z6vecAddPfS_" -> "vecAdd(float*, float*)"; what is not a mangled name stays as it is.
+/// "_Z6vecAddPfS_" -> "vecAdd(float*, float*)"; returns a name that is not mangled unchanged.
 std::string demangle(const std::string& name);
 
 /// The function's own name, without its return type, namespace, template arguments and parameters:

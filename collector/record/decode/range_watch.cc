@@ -69,7 +69,7 @@ void RangeWatch::step_begins(std::uint32_t index, Ring& ring, const Open& range,
     scope_.open(pid_, time);
     ring.window = true;
   } else if (!wanted && ring.window) {
-    // The numbers leapt over the last one that was wanted.
+    // The step numbers jumped past the last wanted one.
     scope_.close(pid_, ring.last_step_end);
     ring.window = false;
   }
@@ -101,7 +101,7 @@ void RangeWatch::begins(std::uint32_t index, Ring& ring, const RecordView& view,
     open_starts_ += id != 0;
     scope_.open(pid_, time);
   }
-  // A step inside a step is not another one.
+  // A step inside a step does not count as a step.
   if (ring.step.active) return;
   range.number = name.number;
   if (options.step_range.empty() && !view.blobs.empty()) {
@@ -124,7 +124,7 @@ void RangeWatch::ends(Ring& ring, TimeNs time, bool step, bool range) {
 
 void RangeWatch::end_of_start(std::uint64_t id, TimeNs time) {
   if (open_starts_ == 0) return;
-  // Any thread may end it.
+  // Any thread may end a start/end range.
   for (auto& [index, ring] : rings_) {
     ends(ring, time, ring.step.active && ring.step.id == id,
          ring.range.active && ring.range.id == id);
@@ -164,7 +164,7 @@ void RangeWatch::record(std::uint32_t index, const RecordView& view, TimeNs time
     case wire::RecordType::kCapture: {
       if (scope_.options().choice != Choice::kCudaProfiler) return;
       const bool on = view.record.value != 0;
-      if (on == capturing_) return;  // the runtime's call is made of the driver's
+      if (on == capturing_) return;  // the runtime's call makes the driver's: both are recorded
       capturing_ = on;
       return on ? scope_.open(pid_, time) : scope_.close(pid_, time);
     }

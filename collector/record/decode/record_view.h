@@ -10,21 +10,22 @@
 
 namespace headway::record {
 
-/// A record with its parts found; views into the bytes it was read from.
+/// A record and its parts: views into the bytes from which it was read.
 struct RecordView {
   wire::Record record;
   std::string_view text;       ///< with kTextInline
-  std::uint32_t category = 0;  ///< NVTX's, also where it did not fit the record
+  std::uint32_t category = 0;  ///< NVTX's, also when it is in the Attributes
   wire::PayloadKind payload_kind = wire::PayloadKind::kNone;
-  std::uint64_t payload = 0;         ///< read by `payload_kind`
-  std::span<const std::byte> blobs;  ///< with kBlobs; for_each_blob takes them apart
+  std::uint64_t payload = 0;         ///< `payload_kind` says how to read it
+  std::span<const std::byte> blobs;  ///< with kBlobs; see for_each_blob
   std::span<const std::byte> rest;   ///< what follows the text
 };
 
-/// Takes the next record off `rest`; nullopt when the bytes are no record. Any content is safe.
+/// Removes the next record from `rest`; nullopt when the bytes are not a record. Any content is
+/// safe.
 std::optional<RecordView> next_record(std::span<const std::byte>& rest);
 
-/// Calls `each(schema, bytes)` for the blobs that are there in full.
+/// Calls `each(schema, bytes)` for each complete blob.
 template <class Each>
 void for_each_blob(std::span<const std::byte> blobs, Each each) {
   while (blobs.size() >= sizeof(wire::BlobHeader)) {

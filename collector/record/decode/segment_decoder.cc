@@ -16,12 +16,12 @@ constexpr std::int32_t kEventMark = 34;
 constexpr std::int32_t kEventPushPop = 59;
 constexpr std::int32_t kEventStartEnd = 60;
 
-// Deeper than any program nests; damaged memory could be.
+// Deeper than any program nests ranges: protects against damaged memory.
 constexpr std::size_t kMaxDepth = 1u << 20;
-// An end whose start has not come by then never will.
+// When this many ends wait for their starts, those starts will never come.
 constexpr std::size_t kMaxEarlyEnds = 1u << 16;
 
-// Stamps lie before the newest reading of the clocks; this is for what reading itself gets wrong.
+// Stamps lie before the newest reading of the clocks, up to the error of that reading.
 constexpr DurationNs kTolerance{1'000'000};
 
 // NVTX payload ABI (nvToolsExtPayload.h).
@@ -59,7 +59,7 @@ void set_payload_value(trace::tables::NvtxEvents::Row& row, wire::PayloadKind ki
   }
 }
 
-/// A payload of a predefined type stands for itself: as if a schema had this one unnamed entry.
+/// A schema for a payload of a predefined type: one unnamed entry of that type.
 trace::PayloadSchema single_value_schema(std::uint64_t type, std::size_t bytes) {
   trace::PayloadSchema schema;
   trace::PayloadEntry& entry = schema.entries.emplace_back();
@@ -102,9 +102,9 @@ void SegmentDecoder::watch(const SegmentData& data) {
     while (!bytes.empty()) {
       std::optional<RecordView> view = next_record(bytes);
       TimeNs time;
-      if (!view || !to_time(view->record.time, time)) return;  // read_records() will tell
+      if (!view || !to_time(view->record.time, time)) return;  // read_records() reports the damage
       if (view->record.type == static_cast<std::uint8_t>(wire::RecordType::kThreadBegin)) {
-        // Now, when it can still be asked for its name.
+        // Now, while the system still knows the thread's name.
         processes_.thread_seen(pid_, static_cast<std::int32_t>(view->record.value));
         watch_.begin_thread(slice.ring, time);
       } else if (scope_.options().by_records()) {
@@ -142,7 +142,7 @@ bool SegmentDecoder::to_time(std::uint64_t stamp, TimeNs& time) const {
   }
   time = axis_.from_realtime(static_cast<std::int64_t>(stamp));
   if (time.ns >= 0 && time <= latest + kTolerance) return true;
-  // A stamp from around a step of the wall clock may be off by the step; that is counted as such.
+  // A stamp from around a step of the wall clock may be off by that step: not treated as damage.
   time = latest;
   return axis_.clock_steps() > 0;
 }
@@ -163,8 +163,8 @@ bool SegmentDecoder::read_record(Ring& ring, const RecordView& view, TimeNs time
     case wire::RecordType::kPush: {
       std::vector<OpenRange>& stack = ring.stacks[view.record.domain];
       if (stack.size() >= kMaxDepth) return false;
-      // Where the clock moves in steps, a range may begin and end in the same ones as that around it:
-      // a nanosecond keeps apart which is which.
+      // On a coarse clock a range may begin and end at the same times as the range around it: one
+      // nanosecond keeps the nesting visible.
       if (!stack.empty()) time = std::max(time, TimeNs{stack.back().row.start + 1});
       stack.push_back(open(ring, view, time, kEventPushPop));
       return true;
@@ -206,7 +206,7 @@ bool SegmentDecoder::read_record(Ring& ring, const RecordView& view, TimeNs time
 }
 
 void SegmentDecoder::begin_thread(Ring& ring, std::int32_t tid) {
-  end_thread(ring);  // one that died without saying so
+  end_thread(ring);  // the ring's last thread may have died without a kThreadEnd
   ring.tid = tid;
   processes_.thread_seen(pid_, tid);
 }
@@ -229,7 +229,7 @@ SegmentDecoder::OpenRange SegmentDecoder::open(const Ring& ring, const RecordVie
   row.start = time.ns;
   std::optional<std::int64_t> step = watch_.take_step(ring.index, view.record.time);
   range.kept = scope_.keeps(pid_, time);
-  // A name that is not stored is not worth its place in the file either.
+  // The name of a range that is not kept is not stored either.
   if (!range.kept) return range;
   count_cut(view);
   row.event_type = event_type;
@@ -361,7 +361,7 @@ void SegmentDecoder::mark(const Ring& ring, const RecordView& view, TimeNs time)
   });
   if (described) return;
   OpenRange point = open(ring, view, time, kEventMark);
-  // Of a point in time only a sample has a meaning.
+  // Of the conventions for ranges only a sample applies to a point in time.
   const auto* info = std::get_if<trace::tables::RangeInfo::Row>(&point.meaning);
   if (!info || info->kind != static_cast<std::int64_t>(conventions::RangeKind::kSample))
     point.meaning = std::monostate();
@@ -418,7 +418,7 @@ void SegmentDecoder::write(OpenRange& range, std::optional<std::int64_t> end) {
   row.end = end;
   if (range.json.count > 0) row.json_text_id = sink_.intern(range.json.text());
   std::int64_t id = sink_.add<trace::tables::NvtxEvents>(row);
-  // HEADWAY_RANGE must ascend by rangeRow: its row follows at once.
+  // HEADWAY_RANGE must ascend by rangeRow, so its row is written at once.
   if (auto* info = std::get_if<trace::tables::RangeInfo::Row>(&range.meaning); info && id > 0) {
     info->range_row = id;
     sink_.add<trace::tables::RangeInfo>(*info);

@@ -16,7 +16,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// By prefix, so that a new setting of a known library is not missed.
+// Matched by prefix, so that new settings of a known library are included.
 constexpr std::array kPrefixes = {
     "CUDA_"sv,  "CUDNN_"sv,  "CUBLAS_"sv, "NVIDIA_"sv,  "NCCL_"sv,          "NVSHMEM_"sv,
     "UCX_"sv,   "OMP_"sv,    "GOMP_"sv,   "KMP_"sv,     "MKL_"sv,           "OPENBLAS_"sv,

@@ -13,7 +13,7 @@ namespace headway::record {
 
 namespace {
 
-/// How one launcher names things; null: it does not tell.
+/// The variable names of one launcher; null: it does not set the value.
 struct Names {
   const char* launcher;
   const char* rank;
@@ -25,8 +25,8 @@ struct Names {
   const char* job;
 };
 
-// The first whose rank is there. Slurm's last: it is set in every job, also for what another launcher
-// starts in it.
+// The first launcher whose rank is set counts. Slurm is last: its variables are set in every job,
+// also for processes that another launcher starts in it.
 constexpr Names kLaunchers[] = {
     {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK",
      "GROUP_WORLD_SIZE", "TORCHELASTIC_RUN_ID"},
@@ -57,7 +57,7 @@ Launched launched(const std::function<std::string(const std::string&)>& variable
     if (!rank) continue;
     result.rank = rank;
     result.launcher = names.launcher;
-    // The same variables are set by hand, by scripts and by other elastic launchers.
+    // Users, scripts and other launchers set the same variables.
     if (result.launcher == "torchrun" && variable("TORCHELASTIC_RUN_ID").empty())
       result.launcher = "environment";
     result.world_size = number(names.world_size);
@@ -68,7 +68,7 @@ Launched launched(const std::function<std::string(const std::string&)>& variable
     if (names.job) result.job = variable(names.job);
     break;
   }
-  // What several launchers leave to the scheduler around them.
+  // Values that several launchers leave to the scheduler around them.
   if (!result.node) result.node = number("NODE_RANK");
   if (!result.node) result.node = number("SLURM_NODEID");
   if (!result.nodes) result.nodes = number("SLURM_NNODES");

@@ -7,16 +7,16 @@
 
 namespace headway::record {
 
-/// What a launcher tells a process through its environment: torchrun, Open MPI, MPICH and its kin,
-/// Slurm. What it does not tell is not there.
+/// What a launcher tells a process through its environment: torchrun, Open MPI, MPICH and related
+/// ones, Slurm. Values that it does not give are nullopt or empty.
 struct Launched {
-  std::string launcher;           ///< "torchrun", "Open MPI", …; empty: by none that is known
+  std::string launcher;           ///< "torchrun", "Open MPI", …; empty: no known launcher
   std::optional<int> rank;        ///< of the whole run, from 0
   std::optional<int> world_size;  ///< ranks of the run
-  std::optional<int> local_rank;  ///< among those of this node
+  std::optional<int> local_rank;  ///< among the ranks of this node
   std::optional<int> local_size;  ///< ranks of this node
   std::optional<int> node;        ///< number of this node
-  std::optional<int> nodes;       ///< of the run
+  std::optional<int> nodes;       ///< number of nodes of the run
   std::string job;                ///< the scheduler's or launcher's name for the run
 
   friend bool operator==(const Launched&, const Launched&) = default;
@@ -25,11 +25,11 @@ struct Launched {
 Launched launched(const std::function<std::string(const std::string&)>& variable);
 /// Only the rank.
 std::optional<int> launched_rank(const std::function<std::string(const std::string&)>& variable);
-/// Of this process.
+/// The same for this process.
 Launched launched_self();
 
-/// The name of a trace with what stands for the place filled in: %r the rank, %h the host, %p the
-/// recorder's process, %% a percent sign. Throws Error(kUsage) for another letter, and for %r
+/// The name of a trace with its placeholders replaced: %r by the rank, %h by the host, %p by the
+/// recorder's process id, %% by a percent sign. Throws Error(kUsage) for another letter, and for %r
 /// without a rank.
 std::string fill_in_place(const std::string& name);
 

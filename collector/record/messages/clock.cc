@@ -19,7 +19,7 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 // A stamp that is older than all anchors kept (its thread was stopped between reading the clock and
 // publishing) is extrapolated. At the drain's rate these cover 10 s and more.
 constexpr std::size_t kAnchorsKept = 4096;
-/// Some 126 years: further than any stamp that a clock has given, and never an overflow.
+/// Some 126 years: further than any real stamp, and small enough to never overflow.
 constexpr double kFarNs = 4e18;
 
 std::int64_t clock_ns(clockid_t clock) {
@@ -60,7 +60,8 @@ ClockReading read_clocks() {
     std::int64_t after = clock_ns(CLOCK_MONOTONIC);
     if (after - before >= best_width) continue;
     best_width = after - before;
-    // Each clock around the one in the middle, so that none is early by half a reading.
+    // The outer clocks are read before and after the middle one, and their means are taken, so that
+    // no clock is early by half a reading.
     best = {realtime, before + (after - before) / 2, tsc_before + (tsc_after - tsc_before) / 2};
   }
   return best;
@@ -102,7 +103,7 @@ TimeAxis::TimeAxis(const ClockReading& origin, DurationNs kept)
 void TimeAxis::add_anchor(const ClockReading& reading) {
   const ClockReading& last = anchors_.back();
   if (reading.monotonic_ns <= last.monotonic_ns) return;
-  // Small differences are reading noise; the clocks are slewed together.
+  // Small differences are noise of the reading: both clocks are slewed together.
   std::int64_t offset = reading.realtime_ns - reading.monotonic_ns;
   if (std::llabs(offset - offset_) > kStepNs) {
     offset_before_ = offset_;
@@ -120,7 +121,8 @@ void TimeAxis::add_anchor(const ClockReading& reading) {
 }
 
 TimeNs TimeAxis::from_tsc(std::uint64_t tsc) const {
-  // Nearly always between the newest two, or where the one before was found.
+  // The stamp lies nearly always between the newest two anchors, or where the stamp before it was
+  // found.
   std::size_t upper = anchors_.size() - 1;
   if (upper > 1 && anchors_[upper - 1].tsc > tsc) {
     const bool near =
@@ -149,8 +151,8 @@ TimeNs TimeAxis::from_realtime(std::int64_t realtime_ns) const {
   realtime_ns = std::clamp(realtime_ns, std::int64_t{0}, static_cast<std::int64_t>(kFarNs));
   std::int64_t monotonic = realtime_ns - offset_;
   if (steps_ > 0) {
-    // A stamp from before the step, drained after it, is told by where it would lie otherwise:
-    // before the step began, or in the future.
+    // A stamp from before the step that was drained after it is recognised by where the new offset
+    // puts it: before the step, or in the future.
     std::int64_t as_before = realtime_ns - offset_before_;
     bool old = monotonic < step_monotonic_ns_ || monotonic > newest().monotonic_ns;
     if (old && as_before <= newest().monotonic_ns) monotonic = as_before;

@@ -21,7 +21,7 @@ class FileDescriptor {
     }
     return *this;
   }
-  /// Stays owned here.
+  /// The descriptor; it stays owned by this object.
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
   void reset() {

@@ -5,11 +5,12 @@
 
 namespace headway::record {
 
-/// Series of a GPU, whoever samples them: NVML in the recorder, or CUPTI in the program where there
-/// is no NVML. The names are those that rules look for (analyzer/evidence/counters.h).
+/// Counter series of a GPU. NVML samples them in the recorder; where there is no NVML, CUPTI
+/// samples some in the program. The names are those that rules look for
+/// (analyzer/evidence/counters.h).
 struct GpuSeries {
   std::string_view name;  ///< in HEADWAY_COUNTERS
-  std::string_view unit;  ///< of the values, which are converted to it
+  std::string_view unit;  ///< unit to which the sampler converts the values
   std::string_view description;
 };
 

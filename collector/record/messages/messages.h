@@ -15,55 +15,56 @@
 #include "collector/record/messages/clock.h"
 #include "collector/record/messages/segment_reader.h"
 
-/// What the recorder's threads tell the one that writes the trace.
+/// Messages from the recorder's threads to the thread that writes the trace.
 namespace headway::record {
 
-/// One image of one process: a pid has several when it calls exec.
+/// Identifies the segment of one process image: a pid has several images when it calls exec.
 using SegmentId = std::uint64_t;
 
-/// A process of the recorded tree was seen; sent again when more is known (its image changed).
+/// A process of the recorded tree was seen; sent again when it is known better (its image changed).
 struct ProcessSeen {
   std::int32_t pid = 0;
   std::int32_t parent_pid = 0;
   std::int64_t start_monotonic_ns = 0;  ///< CLOCK_MONOTONIC, in steps of 10 ms
   std::string name;                     ///< of the program, without its folder
-  std::string command_line;             ///< arguments, a zero between two
+  std::string command_line;             ///< arguments, separated by zero bytes
   Launched launched;                    ///< what its launcher told it
   bool without_session = false;         ///< see ProcessDescription
 };
 
-/// Exactly one of code and signal, or neither where nobody could tell how it ended.
+/// A process has ended. Exactly one of code and signal is set, or neither when the status is
+/// unknown.
 struct ProcessEnded {
   std::int32_t pid = 0;
   std::int64_t monotonic_ns = 0;
   std::optional<int> exit_code;  ///< 0..255
-  std::optional<int> signal;     ///< that killed it
+  std::optional<int> signal;     ///< the signal that killed it
 };
 
-/// A process has handed over memory.
+/// A process has handed over its segment.
 struct SegmentAdded {
   SegmentId segment = 0;
   std::int32_t pid = 0;
 };
 
-/// A process wanted to be recorded and cannot be, with the reason.
+/// A process asked to be recorded and cannot be.
 struct ProcessRefused {
   std::int32_t pid = 0;
   std::string reason;
 };
 
-/// A process wanted to be recorded and lies outside the scope.
+/// A process asked to be recorded and lies outside the scope.
 struct ProcessLeftOut {
   std::int32_t pid = 0;
 };
 
-/// What a round of draining found in one segment. `anchor` was read after the snapshot, so no stamp
+/// What a round of draining took from one segment. `anchor` was read after the snapshot, so no stamp
 /// in the data is newer.
 struct SegmentRound {
   SegmentId segment = 0;
   ClockReading anchor;
   SegmentData data;
-  SegmentCounters counters;  ///< since the segment's beginning, not of this round
+  SegmentCounters counters;  ///< totals since the segment's beginning
   bool damaged = false;      ///< the memory contradicts its layout; this round is its last
   bool last = false;         ///< the process image is gone, or the recording ends
 };
@@ -73,18 +74,18 @@ struct Sample {
   std::string_view name;
   std::string_view unit;
   std::string_view description;
-  std::int32_t pid = 0;  ///< 0: of the machine
+  std::int32_t pid = 0;  ///< 0: the machine
   double value = 0;
-  std::string_view gpu = {};  ///< UUID; empty: of no GPU
+  std::string_view gpu = {};  ///< UUID; empty: not about a GPU
 };
 /// What was sampled at one moment.
 struct Samples {
   std::int64_t monotonic_ns = 0;  ///< when they were taken
-  std::int64_t since_ns = 0;      ///< of the samples before these; of the first ones, their own
+  std::int64_t since_ns = 0;      ///< time of the previous samples; for the first, monotonic_ns
   std::vector<Sample> samples;
 };
 
-/// The clocks, once a second.
+/// A reading of the clocks, sent once a second.
 struct ClockTick {
   ClockReading reading;
 };
@@ -92,11 +93,11 @@ struct ClockTick {
 using Message = std::variant<ProcessSeen, ProcessEnded, SegmentAdded, ProcessRefused,
                              ProcessLeftOut, SegmentRound, Samples, ClockTick>;
 
-/// Many senders, one receiver, in order. Unbounded: the senders of what is large (the drain) look
-/// at `bytes` first. Thread-safe.
+/// A queue with many senders and one receiver, in order. It has no limit: the sender of large
+/// messages (the drain) checks `bytes` first. Thread-safe.
 class MessageQueue {
  public:
-  /// `bytes`: of its payload, for bytes(). Never waits.
+  /// `bytes`: size of the message's payload, for bytes(). Never waits.
   void send(Message message, std::size_t bytes = 0) {
     {
       std::lock_guard lock(mutex_);
@@ -106,7 +107,7 @@ class MessageQueue {
     }
     arrived_.notify_one();
   }
-  /// No more will be sent.
+  /// To be called when nothing more will be sent.
   void close() {
     {
       std::lock_guard lock(mutex_);
@@ -114,16 +115,16 @@ class MessageQueue {
     }
     arrived_.notify_one();
   }
-  /// Nothing will be received any more: what is sent from now on is dropped, so that no sender waits
-  /// for room.
+  /// To be called when nothing more will be received: later messages are dropped, so that no sender
+  /// waits for room.
   void abandon() {
     std::lock_guard lock(mutex_);
     abandoned_ = true;
     messages_.clear();
     bytes_ = 0;
   }
-  /// The next message; nullopt when none came within the time, or when all have been received and
-  /// the queue is closed (`done`).
+  /// The next message; nullopt when none came within the time. `done` is set when the queue is
+  /// closed and all messages have been received.
   std::optional<Message> receive(std::chrono::milliseconds timeout, bool& done) {
     std::unique_lock lock(mutex_);
     arrived_.wait_for(lock, timeout, [&] { return !messages_.empty() || closed_; });
@@ -134,7 +135,7 @@ class MessageQueue {
     bytes_ -= item.bytes;
     return std::move(item.message);
   }
-  /// Payload waiting to be written.
+  /// Bytes of payload that wait to be received.
   std::size_t bytes() const {
     std::lock_guard lock(mutex_);
     return bytes_;

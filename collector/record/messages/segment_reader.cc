@@ -26,7 +26,8 @@ std::unique_ptr<SegmentReader> SegmentReader::map(const FileDescriptor& memory,
   std::size_t bytes = wire::segment_bytes(layout);
   struct stat info {};
   int seals = ::fcntl(memory.get(), F_GET_SEALS);
-  // Sealed against shrinking: else the process could take memory from under our reads.
+  // The memory must be sealed against shrinking: else the process could make our reads fail
+  // (SIGBUS).
   if (::fstat(memory.get(), &info) != 0 || seals < 0 || !(seals & F_SEAL_SHRINK) ||
       info.st_size != static_cast<off_t>(bytes)) {
     why_not = "its memory has the wrong kind or size";
@@ -55,7 +56,7 @@ SegmentReader::~SegmentReader() {
 bool SegmentReader::snapshot() {
   std::uint32_t used = header().rings_used.load(std::memory_order_acquire);
   if (used > wire::ring_count(layout_)) return false;
-  // Memory of rings that were never used is not read: that would make pages for it.
+  // The memory of rings that were never used is not read: reading would allocate pages.
   if (used > rings_.size()) rings_.resize(used);
   fullest_ = 0;
   for (std::uint32_t i = 0; i < rings_.size(); ++i) {
@@ -128,7 +129,7 @@ void SegmentReader::take_activity(SegmentData& data, std::size_t limit, bool end
     data.buffers.push_back(
         {data.activity.size(), bytes, partial, partial ? UINT64_MAX : slot.order});
     data.activity.insert(data.activity.end(), memory, memory + bytes);
-    // CUPTI gets it cleared, so that what it has not written yet can be told.
+    // CUPTI gets a cleared slot, so that the unwritten part of a buffer can be recognised.
     std::memset(memory, 0, size);
     slot.state.store(wire::SlotState::kFree, std::memory_order_release);
   }

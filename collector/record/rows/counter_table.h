@@ -12,25 +12,25 @@
 
 namespace headway::record {
 
-/// The counter series of the trace, whoever samples them: one per name, process and device. One
+/// The counter series of the trace, from all samplers: one per name, process and device. One
 /// thread.
 class CounterTable {
  public:
   explicit CounterTable(TraceSink& sink) : sink_(sink) {}
 
   struct Series {
-    std::string_view name;  ///< as analyses look for it, "gpu.power"
+    std::string_view name;  ///< by which rules find the series, "gpu.power"
     std::string_view unit;
     std::string_view description;
-    std::int64_t global_pid = 0;         ///< 0: of the machine
-    std::optional<std::int64_t> device;  ///< none: of none
+    std::int64_t global_pid = 0;         ///< 0: the machine
+    std::optional<std::int64_t> device;  ///< nullopt: not about a device
   };
   void add(const Series& series, std::int64_t time_ns, double value) {
     add(number(series), time_ns, value);
   }
-  /// The number of a series, which its first sample makes known to the trace.
+  /// The number of a series; a new series is added to the trace.
   std::int64_t number(const Series& series);
-  /// A sample of the series with that number; times in ns of the trace.
+  /// Adds a sample of the series with that number; times in ns of the trace.
   void add(std::int64_t number, std::int64_t time_ns, double value);
 
  private:
@@ -56,7 +56,7 @@ class CounterTable {
     std::optional<std::int64_t> device;
   };
   TraceSink& sink_;
-  std::map<Key, std::int64_t, Less> numbers_;  ///< of the series that the trace knows
+  std::map<Key, std::int64_t, Less> numbers_;  ///< of the series in the trace
 };
 
 }  // namespace headway::record

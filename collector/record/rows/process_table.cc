@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// Empty when the thread is gone.
+/// The system's name of a thread; empty when the thread is gone.
 std::string name_of_thread(std::int32_t pid, std::int32_t tid) {
   std::ifstream file(fmt::format("/proc/{}/task/{}/comm", pid, tid));
   std::string name;
@@ -39,8 +39,8 @@ void ProcessTable::seen(const ProcessSeen& message) {
   news_ = true;
   target.row.parent_pid = message.parent_pid;
   target.row.start = std::max<std::int64_t>(0, axis_.from_monotonic(message.start_monotonic_ns).ns);
-  // A process that is caught between fork and exec still has its parent's command line; later news
-  // are better.
+  // A process that is seen between fork and exec still has its parent's command line; a later
+  // message is better.
   if (!message.command_line.empty()) target.command_line = message.command_line;
   if (!message.name.empty()) target.name = message.name;
   target.without_session = message.without_session;
@@ -78,7 +78,7 @@ void ProcessTable::add_records(std::int32_t pid, std::int64_t count) {
 
 void ProcessTable::thread_seen(std::int32_t pid, std::int32_t tid) {
   auto [slot, is_new] = threads_.try_emplace({pid, tid});
-  // At once: it may not live until the next refresh.
+  // Read the name at once: the thread may end before the next refresh.
   if (!is_new) return;
   slot->second.name = to_valid_utf8(name_of_thread(pid, tid));
   news_ = true;
@@ -92,13 +92,13 @@ void ProcessTable::thread_named(std::int32_t pid, std::int32_t tid, std::string_
 }
 
 void ProcessTable::refresh_thread_names(std::int64_t monotonic_ns) {
-  // Programs name threads at their start, some a little later; 10 us each is too much for every
-  // second.
+  // Programs name threads at their start, or a little later. A read takes 10 us, which is too much
+  // for every second.
   constexpr std::int64_t kAgainAfter[] = {kSecond / 4, kSecond, 10 * kSecond};
   for (auto& [key, thread] : threads_) {
     if (thread.named_by_program || thread.next_read_ns > monotonic_ns) continue;
     std::string name = to_valid_utf8(name_of_thread(key.first, key.second));
-    // A window that follows has shown the row without it, or under another.
+    // A live view may have shown the row without this name, or with another.
     if (!name.empty() && name != std::exchange(thread.name, name)) news_ = true;
     bool again = !name.empty() && thread.reads < static_cast<int>(std::size(kAgainAfter));
     thread.next_read_ns = again ? monotonic_ns + kAgainAfter[thread.reads] : INT64_MAX;
@@ -174,7 +174,7 @@ std::optional<FailedRank> ProcessTable::first_failed_rank() const {
     const auto& row = process.row;
     const bool by_signal = row.signal.value_or(0) != 0;
     if (row.rank.value_or(-1) < 0 || (!by_signal && row.exit_code.value_or(0) == 0)) continue;
-    // A rank ends its own workers so.
+    // A rank ends its own worker processes by SIGTERM.
     const auto parent = processes_.find(static_cast<std::int32_t>(row.parent_pid.value_or(0)));
     const bool is_worker = parent != processes_.end() && parent->second.row.rank == row.rank;
     if (is_worker && row.signal == SIGTERM) continue;

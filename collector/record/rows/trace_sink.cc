@@ -16,7 +16,7 @@ void TraceSink::fail(const std::string& reason, std::int64_t rows) {
   uncommitted_ = 0;
   try {
     writer_.drop_uncommitted();
-  } catch (const Error&) {  // the reason that counts is the first
+  } catch (const Error&) {  // the first error is the reason that counts
   }
 }
 
@@ -44,11 +44,11 @@ void TraceSink::finish() {
     guarded(0, [&] { writer_.finish(); });
     if (failure_.empty()) return;
   }
-  // Little is left to write, and a rolled-back transaction has left room for it in the log.
+  // Little is left to write, and the rolled-back transaction has freed room for it in the log.
   if (rows_lost_ > 0) count_loss(trace::Loss::kDiskFull, rows_lost_);
   try {
     writer_.finish(trace::TraceWriter::Indexes::kSkip);
-  } catch (const Error&) {  // the file stays as it was committed last, marked as cut
+  } catch (const Error&) {  // the file stays as it was last committed, marked as cut
   }
 }
 

@@ -10,15 +10,15 @@
 
 namespace headway::record {
 
-/// The trace file as the recorder writes it: committed every 20 000 rows or 200 ms, and a file that
-/// cannot be written any more (a full disk) is not an error but a state, in which rows are counted
-/// instead of stored. One thread.
+/// The trace file as the recorder writes it, committed every 20 000 rows or 200 ms. A file that can
+/// no longer be written (a full disk) is not an error but a state, in which rows are counted instead
+/// of stored. One thread.
 class TraceSink {
  public:
   /// Throws as TraceWriter does.
   TraceSink(const std::filesystem::path& path, bool overwrite) : writer_(path, overwrite) {}
 
-  /// The row's id; 0 when it was not stored.
+  /// Stores a row. Returns its id; 0 when it was not stored.
   template <class Table>
   std::int64_t add(const typename Table::Row& row) {
     std::int64_t id = 0;
@@ -26,7 +26,7 @@ class TraceSink {
     indexed_ += Table::indexes.size();
     return id;
   }
-  /// Empties a table whose rows are written anew.
+  /// Empties a table whose rows are written again.
   template <class Table>
   void remove_all() {
     guarded(0, [&] { writer_.remove_all<Table>(); });
@@ -37,39 +37,39 @@ class TraceSink {
     guarded(0, [&] { id = writer_.intern(text); });
     return id;
   }
-  /// As TraceWriter::keep; `intern` everything of the row before, because it may flush.
+  /// As TraceWriter::keep. Call `intern` for all texts of the row before, because it may flush.
   std::string_view keep(std::string_view text) {
     return failure_.empty() ? writer_.keep(text) : std::string_view();
   }
-  /// Counted also when rows can no longer be stored.
+  /// Counts a loss, also when rows can no longer be stored.
   void count_loss(trace::Loss loss, std::int64_t count, std::int64_t global_pid = 0) {
     writer_.count_loss(loss, count, global_pid);
     counted_[loss] += count;
   }
-  /// A setting that a process told; of several with one name the first, and no more than it takes to
-  /// tell the user.
+  /// Keeps a setting that a process reported, for the closing summary: the first value of each name,
+  /// at most kMostSettings names.
   void told_setting(std::string_view name, std::string_view value) {
     constexpr std::size_t kMostSettings = 1000;
     if (settings_.size() < kMostSettings) settings_.try_emplace(std::string(name), value);
   }
   const std::map<std::string, std::string>& settings() const { return settings_; }
-  /// Secrets on command lines and in settings are stored as they are.
+  /// From here on secrets on command lines and in settings are stored unmasked.
   void keep_arguments() { keep_arguments_ = true; }
   bool keeps_arguments() const { return keep_arguments_; }
   void set_meta(std::string_view key, std::string_view value) { writer_.set_meta(key, value); }
 
-  /// What was added survives the death of the recorder from here on.
+  /// Commits: the rows added so far survive the death of the recorder.
   void commit();
-  /// Every 20 000 rows or 200 ms.
+  /// Commits after every 20 000 rows or 200 ms.
   void commit_if_due();
-  /// Ends the file as well as it can be.
+  /// Completes the file as far as possible.
   void finish();
 
-  /// Why rows are no longer stored; empty while they are.
+  /// Why rows are no longer stored; empty while they are stored.
   const std::string& failure() const { return failure_; }
   const std::filesystem::path& path() const { return writer_.path(); }
 
-  /// About what the file will take once it is finished: what is committed, and the indexes.
+  /// Approximate size of the finished file: the committed bytes and the indexes.
   std::int64_t bytes() const;
 
   /// Losses counted so far, of all processes, for the closing summary.
@@ -100,7 +100,7 @@ class TraceSink {
   bool keep_arguments_ = false;
   std::int64_t uncommitted_ = 0;  ///< rows since the last commit
   std::int64_t rows_lost_ = 0;
-  std::size_t indexed_ = 0;        ///< entries that the indexes will have
+  std::size_t indexed_ = 0;        ///< number of entries that the indexes will have
   std::int64_t stored_bytes_ = 0;  ///< at the last commit
   Clock::time_point last_commit_ = Clock::now();
 };

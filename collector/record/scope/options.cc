@@ -19,7 +19,7 @@ struct Unit {
   double factor;
 };
 
-/// The number that `text` begins with, not negative; what follows it is left in `text`.
+/// Removes a non-negative number from the beginning of `text` and returns it.
 std::optional<double> take_number(std::string_view& text) {
   double value = 0;
   auto [end, error] =
@@ -29,7 +29,7 @@ std::optional<double> take_number(std::string_view& text) {
   return value;
 }
 
-/// The value in units of factor 1; nullopt when `text` is none.
+/// The value of a number with a unit, in the unit of factor 1; nullopt when `text` is not one.
 template <std::size_t N>
 std::optional<double> with_unit(std::string_view text, const std::array<Unit, N>& units) {
   std::optional<double> number = take_number(text);
@@ -124,7 +124,7 @@ void parse_capture(const std::string& text, ScopeOptions& options) {
     return;
   }
   std::string name = text.starts_with(kNvtx) ? text.substr(kNvtx.size()) : "";
-  // The last one: names of ranges contain '@' more often than names of domains do.
+  // The last '@' separates: names of ranges contain '@' more often than names of domains.
   if (const std::size_t at = name.rfind('@'); at != std::string::npos) {
     options.domain = name.substr(at + 1);
     name.resize(at);
@@ -159,7 +159,7 @@ void parse_ranks(const std::string& text, ScopeOptions& options) {
   }
 }
 
-/// Two of these would each say something else about which time is recorded.
+/// Refuses two options that each choose the recorded time in their own way.
 void refuse_contradictions(const ScopeTexts& texts) {
   struct Given {
     const char* option;

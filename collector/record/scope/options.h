@@ -11,43 +11,43 @@
 
 namespace headway::record {
 
-/// What chooses the stretches of time that are recorded.
+/// What chooses the parts of the run that are recorded.
 enum class Choice : std::uint8_t {
   kAll,
   kSteps,         ///< steps by number
-  kSampledSteps,  ///< some of every so many steps
+  kSampledSteps,  ///< the first steps of every group of steps
   kRange,         ///< while a range of the program is open
   kCudaProfiler,  ///< from cudaProfilerStart to cudaProfilerStop
   kRing,          ///< the last seconds before the end
 };
 
-/// What of a run is to be recorded.
+/// Which part of a run is to be recorded.
 struct ScopeOptions {
   Choice choice = Choice::kAll;
-  std::int64_t first_step = 0;             ///< kSteps: both included
+  std::int64_t first_step = 0;             ///< kSteps: both bounds included
   std::int64_t last_step = 0;              ///< INT64_MAX: to the end
-  std::int64_t sampled = 0;                ///< kSampledSteps: the first so many …
-  std::int64_t of_every = 0;               ///< … of every so many
+  std::int64_t sampled = 0;                ///< kSampledSteps: the first `sampled` steps …
+  std::int64_t of_every = 0;               ///< … of every group of `of_every` steps
   std::string range;                       ///< kRange: name; a trailing '*' matches any ending
-  std::optional<std::string> domain;       ///< kRange: of the range; none: any
-  std::string step_range;                  ///< name of the ranges that are steps; empty: found
-  DurationNs ring;                         ///< kRing
+  std::optional<std::string> domain;       ///< kRange: the range's domain; nullopt: any
+  std::string step_range;                  ///< name of the step ranges; empty: detected
+  DurationNs ring;                         ///< kRing: length of the kept end
   DurationNs delay;                        ///< after the start of the command
   std::optional<DurationNs> duration;      ///< after the delay
   std::int64_t max_bytes = 0;              ///< of the trace file; 0: no limit
-  std::vector<std::pair<int, int>> ranks;  ///< both included; empty: all
-  bool children = true;                    ///< also what the command starts
+  std::vector<std::pair<int, int>> ranks;  ///< bounds included; empty: all ranks
+  bool children = true;                    ///< also the processes that the command starts
 
-  /// Whether the records of the program say what is recorded.
+  /// Whether records of the program (ranges, profiler calls) choose what is recorded.
   bool by_records() const { return choice != Choice::kAll && choice != Choice::kRing; }
-  /// Whether anything is left out by time.
+  /// Whether some time of the run may be left out.
   bool by_time() const {
     return choice != Choice::kAll || delay.ns > 0 || duration || max_bytes > 0;
   }
   bool wants_rank(const std::optional<int>& rank) const;
 };
 
-/// The options as they were typed; empty: not given.
+/// The options as the user typed them; empty: not given.
 struct ScopeTexts {
   std::string delay;
   std::string duration;
@@ -61,10 +61,11 @@ struct ScopeTexts {
   std::string children;
 };
 
-/// Throws Error(kUsage) for what is no such value, and for options that contradict each other.
+/// Parses the options. Throws Error(kUsage) for invalid values and for options that contradict each
+/// other.
 ScopeOptions parse_scope(const ScopeTexts& texts);
 
-/// The options as one would type them, for the trace: "--delay 10 --duration 30".
+/// The options in the form of a command line, for the trace: "--delay 10 --duration 30".
 std::string typed(const ScopeTexts& texts);
 
 }  // namespace headway::record

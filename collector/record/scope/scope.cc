@@ -13,10 +13,11 @@
 namespace headway::record {
 namespace {
 
-/// CUPTI's buffers are flushed every second, and drained every 20 ms.
+/// How late records of CUPTI may arrive: its buffers are flushed every second and drained every
+/// 20 ms.
 constexpr DurationNs kLatest{1'500'000'000};
 constexpr DurationNs kHold{2'000'000'000};
-/// A device runs behind the program by so many windows at most.
+/// A device is at most this many windows behind the program.
 constexpr std::size_t kWindowsOfDevice = 64;
 
 }  // namespace
@@ -51,7 +52,8 @@ bool Scope::in_windows(std::int32_t pid, TimeNs time) {
   auto own = processes_.find(pid);
   if (own != processes_.end() && (own->second.steps > 0 || !own->second.windows.empty()))
     return find(own->second, time) != nullptr;
-  // A process that makes no steps (a loader worker) serves those that do.
+  // A process without steps (a loader worker) works for the processes with steps: their windows
+  // count.
   return std::any_of(processes_.begin(), processes_.end(),
                      [&](auto& item) { return find(item.second, time) != nullptr; });
 }
@@ -102,7 +104,7 @@ void Scope::note_call(std::int32_t pid, TimeNs start, std::uint32_t correlation)
 void Scope::open(std::int32_t pid, TimeNs time) {
   Process& process = processes_[pid];
   if (process.open++ > 0) return;
-  // Of two threads the one that is read later may be the earlier one.
+  // Of two threads, the one that is read later may have opened its window earlier.
   if (!process.windows.empty()) time = std::max(time, process.windows.back().end);
   process.windows.push_back({time});
 }

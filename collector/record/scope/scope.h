@@ -15,9 +15,9 @@ namespace headway::record {
 
 class TraceSink;
 
-/// Decides what of a run is recorded. The decoders ask it about each event, by the time at which the
-/// event begins; RangeWatch tells it when a window opens and closes. What is defined once (names,
-/// schemas, devices, threads) is never asked about. One thread, but for `over`.
+/// Decides which part of a run is recorded. The decoders ask it about each event, by the time at
+/// which the event begins; RangeWatch reports when a window opens and closes. Definitions (names,
+/// schemas, devices, threads) are always recorded. One thread, except for `over`.
 class Scope {
  public:
   explicit Scope(const ScopeOptions& options) : options_(options) {
@@ -26,58 +26,58 @@ class Scope {
   }
 
   const ScopeOptions& options() const { return options_; }
-  /// How long records have to wait until it is known whether they are wanted: a window that one
-  /// process opens counts for all, and CUPTI tells of launches up to a second late.
+  /// How long records must wait until it is known whether they are wanted: a window that one process
+  /// opens counts for all, and CUPTI reports launches up to a second late.
   DurationNs hold() const;
 
-  /// Whether an event of the process that begins then is wanted; counts those that are not.
+  /// Whether an event of the process that begins at `start` is wanted; counts unwanted events.
   bool keeps(std::int32_t pid, TimeNs start);
-  /// The same for an op of a device: wanted when the call that launched it is.
+  /// The same for a device op: it is wanted when the call that launched it is wanted.
   bool keeps_launched(std::int32_t pid, TimeNs start, std::uint32_t correlation);
-  /// A call of the CUDA API, before any op is asked about that it may have launched.
+  /// Reports a call of the CUDA API; must come before keeps_launched() for the ops that it launched.
   void note_call(std::int32_t pid, TimeNs start, std::uint32_t correlation);
-  /// Whether a sample of the recorder's is wanted, which stands for the time since the one before
-  /// it: when some of that time is inside a window, of whichever process.
+  /// Whether a sample of the recorder is wanted. `covered` is the time since the previous sample;
+  /// the sample is wanted when some of it lies inside a window of any process.
   bool keeps_sample(Interval covered) const;
 
-  // Told by RangeWatch, in order of time within one thread.
+  // Called by RangeWatch, in order of time within one thread.
   void open(std::int32_t pid, TimeNs time);
   void close(std::int32_t pid, TimeNs time);
   /// A step has begun; true when it is wanted.
   bool step_begins(std::int32_t pid, std::int64_t number);
   void step_ended(std::int32_t pid, std::int64_t number, TimeNs time);
-  /// By the steps that were chosen; every step where none were.
+  /// Whether the options choose the step; every step when they choose no steps.
   bool wants_step(std::int64_t number) const;
   void image_ended(std::int32_t pid, TimeNs time);
 
-  /// kRing: nothing that begins before is wanted.
+  /// For kRing: events that begin before `time` are not wanted.
   void begin_at(TimeNs time) { begin_ = std::max(begin_, time); }
-  /// Recording ends here, for the reason that is given.
+  /// Ends the recording at `time`; `reason` is for text().
   void end_at(TimeNs time, std::string_view reason);
-  /// A process that wanted to be recorded and was not.
+  /// Counts a process that asked to be recorded and was not.
   void left_out_process() { ++processes_left_out_; }
   /// Some process records CUDA.
   void cuda_is_on() { cuda_ = true; }
-  /// The clock of the run, now and then: tells when recording is over.
+  /// To be called regularly with the time of the run: finds out when recording is over.
   void advance(TimeNs now);
 
-  /// No event to come is wanted: the program may go on unrecorded. Any thread.
+  /// True when no later event is wanted: the program may run on unrecorded. Any thread.
   bool over() const { return over_; }
-  /// Where recording ended before the program did; nullopt when it did not.
+  /// When recording ended, if it ended before the program; else nullopt.
   std::optional<TimeNs> end() const;
-  /// A sentence about what was recorded and what was not; empty when everything was.
+  /// A sentence about what was recorded and what was not; empty when everything was recorded.
   std::string text(TimeNs now) const;
-  /// How much of the run is kept; none where nothing is left out by time.
+  /// How much time of the run is kept; nullopt when no time is left out.
   std::optional<DurationNs> kept(TimeNs now) const;
-  /// What HEADWAY_META says about it.
+  /// Writes the rows about the scope to HEADWAY_META.
   void describe(TraceSink& sink, TimeNs now, const std::string& typed) const;
 
  private:
-  /// A stretch of one process's time that is wanted.
+  /// A wanted span of one process's time.
   struct Window {
     TimeNs begin;
     TimeNs end = TimeNs::max();
-    // Of the calls inside; none yet: first > last.
+    // Correlation ids of the calls inside; first > last: no call yet.
     std::uint32_t first_call = UINT32_MAX;
     std::uint32_t last_call = 0;
     void note(std::uint32_t correlation) {
@@ -90,13 +90,13 @@ class Scope {
   };
   struct Process {
     std::vector<Window> windows;
-    Window whole;            ///< without windows: calls that are wanted
-    std::size_t near = 0;    ///< where the last answer was found
+    Window whole;            ///< used without windows: holds the wanted calls
+    std::size_t near = 0;    ///< index of the window found last
     int open = 0;            ///< threads that hold the newest window open
-    std::int64_t steps = 0;  ///< that have begun
+    std::int64_t steps = 0;  ///< number that have begun
     std::int64_t steps_wanted = 0;
     std::int64_t last_step = -1;
-    bool done = false;  ///< it has ended its last wanted step
+    bool done = false;  ///< its last wanted step has ended
     bool gone = false;
   };
   static Window* find(Process& process, TimeNs time);
@@ -108,13 +108,13 @@ class Scope {
   }
   std::string choice_text() const;
   std::string span_text() const;
-  /// Stretches in which some process recorded, merged.
+  /// The spans in which some process recorded, merged.
   std::vector<Interval> recorded(TimeNs now) const;
 
   ScopeOptions options_;
   TimeNs begin_;
   TimeNs end_ = TimeNs::max();
-  std::string end_reason_;                     ///< as text() says it; empty: the program ended
+  std::string end_reason_;                     ///< used by text(); empty: the program ended
   std::map<std::int32_t, Process> processes_;  ///< by pid
   bool cuda_ = false;
   std::int64_t left_out_ = 0;

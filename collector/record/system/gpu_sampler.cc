@@ -34,7 +34,7 @@ constexpr GpmSeries kGpmSeries[] = {{2, kGpuSmActive, 1},           {3, kGpuSmOc
                                     {60, kGpuNvlinkReceived, kMiB}, {61, kGpuNvlinkSent, kMiB}};
 static_assert(std::size(kGpmSeries) <= std::size(Nvml::GpmMetrics{}.metrics));
 
-// Each takes NVML 20 ms, and only devices without GPM have no better answer.
+// NVML takes 20 ms for each answer. Devices with GPM have a better one; only the others are asked.
 constexpr std::int64_t kPciePeriodNs = 1'000'000'000;
 
 }  // namespace
@@ -77,7 +77,7 @@ void GpuSampler::run() {
   open();
   if (!unavailable_.empty()) return;
   auto period = std::chrono::nanoseconds(1'000'000'000 / hz_);
-  // Short waits, so that finish() does not have to wait long.
+  // Short waits, so that the thread ends soon after finish().
   constexpr auto kStep = std::chrono::milliseconds(20);
   auto round = [&, sampled_ns = std::int64_t{0}]() mutable {
     Samples message;

@@ -12,11 +12,11 @@
 
 namespace headway::record {
 
-/// Asks NVML, `hz` times a second, how every GPU of the machine is doing. Runs in a thread of its
-/// own, because some answers take NVML 20 ms. Costs the recorded programs nothing.
+/// Samples the state of every GPU of the machine by NVML, `hz` times a second. To be run in its own
+/// thread, because NVML takes 20 ms for some answers. Costs the recorded programs nothing.
 class GpuSampler {
  public:
-  /// `hz` 0: never.
+  /// `hz` 0: no samples.
   GpuSampler(int hz, MessageQueue& queue) : hz_(hz), queue_(queue) {}
   ~GpuSampler();
 
@@ -24,18 +24,18 @@ class GpuSampler {
   void run();
   /// Thread-safe.
   void finish() { finishing_ = true; }
-  /// After `run`: empty when there were GPUs to be asked; else why not.
+  /// After `run`: empty when GPUs were sampled; else the reason why not.
   const std::string& unavailable() const { return unavailable_; }
 
  private:
   struct Gpu {
     Nvml::Device device = nullptr;
     std::string uuid;
-    bool has_gpm = false;     ///< counters of the device itself (Hopper and newer)
-    void* gpm[2] = {};        ///< the sample before and this one
+    bool has_gpm = false;     ///< the device has GPM counters (Hopper and newer)
+    void* gpm[2] = {};        ///< the previous sample and this one
     bool gpm_filled = false;  ///< `gpm[0]` holds a sample
     Rate nvlink_received, nvlink_sent;
-    std::int64_t next_pcie_ns = 0;  ///< PCIe takes NVML 20 ms an answer: asked more seldom
+    std::int64_t next_pcie_ns = 0;  ///< NVML takes 20 ms for PCIe: sampled less often
   };
   void open();
   void sample(std::int64_t monotonic_ns, std::vector<Sample>& samples);

@@ -10,7 +10,7 @@ namespace headway::record {
 namespace {
 
 constexpr std::int64_t kSectorBytes = 512;  // of /proc/diskstats, whatever the disk's own are
-// Of all cores together: a machine of 256 cores at 10 Hz would fill 200 MB an hour.
+// For all cores together: 256 cores at 10 Hz would fill 200 MB an hour.
 constexpr std::int64_t kMaxCoreSamplesPerSecond = 160;
 
 using Names = std::set<std::string, std::less<>>;
@@ -24,7 +24,8 @@ Names list_folder(const char* folder) {
   return names;
 }
 
-/// Real disks: partitions are not in /sys/block, and what is stacked on disks would count twice.
+/// Real disks only: partitions are not in /sys/block, and devices stacked on disks (RAID, LVM) would
+/// count twice.
 Names list_disks() {
   Names names = list_folder("/sys/block");
   std::erase_if(names, [](const std::string& name) {
@@ -36,8 +37,8 @@ Names list_disks() {
   return names;
 }
 
-/// Interfaces of hardware; in a container, which has none, all but the loopback. Bridges and tunnels
-/// would count what passes through them twice.
+/// Hardware interfaces; in a container, which has none, all but the loopback. Bridges and tunnels
+/// would count their traffic twice.
 Names list_interfaces() {
   Names all = list_folder("/sys/class/net");
   Names real;
@@ -101,7 +102,7 @@ void MachineSampler::sample_cpus(std::vector<Sample>& samples) {
   if (samples_taken_ % stride != 0) return;
   for (std::size_t i = 0; rest.starts_with("cpu"); ++i) {
     std::string_view line = take_line(rest);
-    if (rest.empty()) return;  // cut by the buffer: much follows the processors
+    if (rest.empty()) return;  // cut by the buffer: a whole file has lines after the processors
     if (i == cores_.size()) {
       std::string_view number = line.substr(3, line.find(' ') - 3);
       cores_.push_back({fmt::format("machine.cpu.{}", number)});
@@ -115,7 +116,7 @@ void MachineSampler::sample_cpu(Cpu& cpu, std::string_view line, std::string_vie
   // "cpu  user nice system idle iowait irq softirq steal …", in ticks since boot.
   constexpr std::size_t kIdle = 4;
   constexpr std::size_t kIoWait = 5;
-  constexpr std::size_t kSteal = 8;  // what follows is contained in user and nice
+  constexpr std::size_t kSteal = 8;  // the later fields are contained in user and nice
   std::int64_t total = 0;
   std::int64_t busy = 0;
   for (std::size_t i = 1; i <= kSteal; ++i) {

@@ -14,7 +14,7 @@
 
 namespace headway::record {
 
-/// The counters of the machine: about 45 us a sample, in the recorder.
+/// Samples the counters of the machine; a sample takes about 45 us, in the recorder.
 class MachineSampler {
  public:
   /// `hz`: how often `sample` will be called.
@@ -29,7 +29,7 @@ class MachineSampler {
     std::int64_t total = 0;  ///< likewise
   };
   struct Pressure {
-    const char* key;   ///< the line of the file that counts
+    const char* key;   ///< beginning of the line to read from the file
     const char* name;  ///< of the series
     const char* description;
     ProcFile file;

@@ -6,9 +6,9 @@
 
 namespace headway::record {
 
-/// libnvidia-ml.so.1, which the driver brings, found at run time: there may be none, and there is no
-/// header to build against. What is declared here is its binary interface, stable since R450. A
-/// function that it lacks is null. Not thread-safe.
+/// libnvidia-ml.so.1 of the driver, loaded at run time: it may be missing, and there is no header to
+/// build against. The declarations here are its binary interface, stable since R450. A function that
+/// the library lacks is null. Not thread-safe.
 class Nvml {
  public:
   using Device = void*;
@@ -19,7 +19,7 @@ class Nvml {
     unsigned memory;  ///< %
   };
   struct Memory {
-    unsigned long long total;  ///< bytes, as all
+    unsigned long long total;  ///< bytes; also the next two
     unsigned long long free;
     unsigned long long used;
   };
@@ -49,13 +49,13 @@ class Nvml {
     unsigned count;  ///< of `metrics`
     void* first;     ///< sample before
     void* second;    ///< sample after: metrics are means between the two
-    /// NVML's own has one for every metric that it knows; it reads and writes `count` of them.
+    /// NVML's own struct has an entry for every metric; it reads and writes only `count` entries.
     GpmMetric metrics[16];
   };
 
-  /// Whether the library is there: takes no time, where `open` may take half a second.
+  /// Whether the library is installed. Fast, while `open` may take half a second.
   static bool is_installed();
-  /// Empty when NVML can be asked, else why not.
+  /// Starts NVML. Empty when it can be used, else the reason why not.
   std::string open();
   ~Nvml();
   Nvml() = default;

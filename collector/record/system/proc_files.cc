@@ -56,7 +56,7 @@ std::optional<std::int64_t> leading_number(std::string_view text) {
   return value;
 }
 
-/// So near the limit that this descriptor had better be given back.
+/// True when the descriptor is so near the limit that it should be closed again.
 bool is_scarce(int fd) {
   constexpr rlim_t kKept = 32;
   rlimit limit{};
@@ -121,7 +121,7 @@ std::optional<ProcessDescription> describe_process(pid_t pid) {
   const std::string variables_file = fmt::format("/proc/{}/environ", pid);
   std::string arguments = read_whole(arguments_file);
   std::string variables = read_whole(variables_file);
-  // After exec in between, they are of two programs.
+  // After an exec between the two reads, arguments and variables would be of two programs.
   if (std::string now = read_whole(arguments_file); !now.empty() && now != arguments) {
     arguments = std::move(now);
     variables = read_whole(variables_file);
@@ -129,12 +129,12 @@ std::optional<ProcessDescription> describe_process(pid_t pid) {
   while (!arguments.empty() && arguments.back() == '\0') arguments.pop_back();
   result.name = std::filesystem::path(arguments.substr(0, arguments.find('\0'))).filename();
   result.command_line = std::move(arguments);
-  // A zero before each, so that a name is told from the end of another one.
+  // A zero byte before each variable, so that a name does not match the end of another name.
   variables.insert(0, 1, '\0');
-  // Unreadable, of another user, or overwritten, as by programs that change their title: not known.
+  // Unreadable (of another user) or overwritten (by a program that changes its title): not known.
   const bool known = ::access(variables_file.c_str(), R_OK) == 0 &&
                      (variables.size() == 1 || variables.find('=') != std::string::npos);
-  // One that has ended has no environment, and no arguments either.
+  // A process that has ended has no environment, and no arguments either.
   result.without_session =
       known && !result.command_line.empty() &&
       variables.find(fmt::format("{}{}=", '\0', wire::kSessionVariable)) == std::string::npos;
@@ -166,7 +166,7 @@ std::vector<pid_t> children_of(pid_t pid) {
 }
 
 bool descends_from(pid_t pid, pid_t ancestor) {
-  // A bound, because the tree may change under us.
+  // A bound on the loop, because the tree may change meanwhile.
   for (int depth = 0; pid > 1 && depth < 256; ++depth) {
     if (pid == ancestor) return true;
     pid = parent_of(pid);

@@ -12,33 +12,34 @@
 #include "collector/record/environment/launched_rank.h"
 #include "collector/record/messages/file_descriptor.h"
 
-/// What /proc says, as far as the recorder needs it. A process may vanish at any moment: that is an
+/// The values of /proc that the recorder needs. A process may vanish at any moment: that gives an
 /// empty answer, never an error.
 namespace headway::record {
 
-/// A file of /proc kept open and read from its beginning each time: 1 to 4 us instead of 6 to 9. Where
-/// descriptors are scarce it is opened each time, too: what processes hand over needs them more.
+/// A file of /proc that is kept open and read from its beginning each time: 1 to 4 us instead of 6 to
+/// 9. When descriptors are scarce it is opened for each read, because the memory that processes hand
+/// over needs the descriptors more.
 class ProcFile {
  public:
   ProcFile() = default;
   explicit ProcFile(std::string path);
-  /// It could be opened, or will be once a descriptor is free.
+  /// True when the file could be opened, or will be opened for each read.
   explicit operator bool() const { return fd_ || !path_.empty(); }
-  /// The content, as much as fits `buffer`; empty when it cannot be read (any more).
+  /// The content, as much as fits into `buffer`; empty when it cannot be read (any more).
   std::string_view read(std::string& buffer) const;
 
  private:
   FileDescriptor fd_;
-  std::string path_;  ///< empty while it is kept open, and when there is no such file
+  std::string path_;  ///< empty while the file is kept open, and when there is no such file
 };
 
 struct ProcessDescription {
   pid_t parent_pid = 0;
   std::int64_t start_boottime_ns = 0;  ///< in steps of the kernel's tick, 10 ms
   std::string name;                    ///< file name of the program as it was called
-  std::string command_line;            ///< arguments, a zero between two
-  Launched launched;                   ///< in the environment that it was started with
-  bool without_session = false;        ///< and that names no recorder: it cannot record
+  std::string command_line;            ///< arguments, separated by zero bytes
+  Launched launched;                   ///< from the environment at its start
+  bool without_session = false;        ///< that environment names no recorder: it cannot record
 };
 std::optional<ProcessDescription> describe_process(pid_t pid);
 

@@ -18,8 +18,8 @@ bool ProcessSampler::sample(std::int64_t monotonic_ns, std::vector<Sample>& samp
   static const std::int64_t page_bytes = ::sysconf(_SC_PAGESIZE);
   samples.push_back(
       {"process.rss", "bytes", "Resident memory.", pid_, static_cast<double>(pages * page_bytes)});
-  // The clock of another process: all its threads, in ns, where /proc/<pid>/stat has steps of 10
-  // ms.
+  // The CPU clock of another process counts all its threads, in ns; /proc/<pid>/stat has steps of
+  // 10 ms.
   timespec time{};
   if (has_cpu_clock_ && ::clock_gettime(cpu_clock_, &time) == 0) {
     std::int64_t used = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;

@@ -13,7 +13,7 @@
 
 namespace headway::record {
 
-/// The counters of one process. What the system does not let us read is left out.
+/// Samples the counters of one process; counters that the system does not let us read are left out.
 class ProcessSampler {
  public:
   explicit ProcessSampler(pid_t pid);
@@ -22,7 +22,7 @@ class ProcessSampler {
 
  private:
   pid_t pid_;
-  clockid_t cpu_clock_ = 0;  ///< of the process, which costs less than reading /proc
+  clockid_t cpu_clock_ = 0;  ///< the process's CPU clock; reading it costs less than /proc
   bool has_cpu_clock_;       ///< false: the system does not let us read it
   ProcFile memory_;
   ProcFile io_;

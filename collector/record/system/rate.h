@@ -6,11 +6,11 @@
 
 namespace headway::record {
 
-/// Makes a rate per second from a sum that only grows. The first value, and one after the sum has
-/// begun anew, gives none.
+/// Makes a rate per second from a sum that only grows. The first value, and a value smaller than
+/// the one before (the sum was reset), give no rate.
 class Rate {
  public:
-  /// The rate since the last call; time and sum in ns and in whatever is counted.
+  /// The rate since the last call, in units of `sum` per second; the time is in ns.
   std::optional<double> next(std::int64_t time_ns, std::int64_t sum) {
     bool usable = known_ && time_ns > time_ns_ && sum >= sum_;
     double rate =

@@ -39,12 +39,12 @@ void Sampler::run() {
     }
     std::this_thread::sleep_until(std::min({next, next_clocks, Clock::now() + kStep}));
   }
-  if (hz_ > 0) sample();  // the last values, and processes that ended since the previous sample
+  if (hz_ > 0) sample();  // last values, also of processes that ended since the previous sample
   queue_.send(ClockTick{read_clocks()});
 }
 
 void Sampler::describe(pid_t pid, Known& known) {
-  // What fork left is another program after exec, whenever that is: under load, seconds later.
+  // A forked process runs another program after exec, which under load may come seconds later.
   std::string_view arguments = known.arguments.read(buffer_);
   if (arguments == known.described) return;
   known.described = arguments;

@@ -116,7 +116,7 @@ class Description {
   void innermost_source() {
     if (!frames_.empty()) source("Source", frames_.front());
   }
-  /// A range that is named after a line of source.
+  /// Adds a range that is named after a source line.
   void source(std::string label, const SourceFrame& frame) {
     std::string name = display_text(trace_.strings[trace_.ranges.name[frame.range.value]], 120);
     lines_.push_back({std::move(label), std::move(name), {}, frame.place});
@@ -141,7 +141,7 @@ class Description {
   }
 
   void in_step(std::optional<std::uint32_t> index) {
-    // Without steps a partition has one for its whole span.
+    // Without steps, a partition has one entry for its whole span.
     if (brief_ || !index || *index >= analysis_.steps.all.size()) return;
     const analyzer::Step& step = analysis_.steps.all[*index];
     add("In step", fmt::format("{}{}", step.number, step.steady ? "" : " (excluded)"),
@@ -156,7 +156,7 @@ class Description {
     std::vector<std::string> names;
     for (RangeId r = range; r.valid() && names.size() < 24; r = trace_.ranges.parent[r.value]) {
       const std::string_view name = trace_.strings[trace_.ranges.name[r.value]];
-      if (r != range && source_place(name)) continue;  // these are listed as the source
+      if (r != range && source_place(name)) continue;  // source lines are listed separately
       names.push_back(display_text(name, 60));
     }
     std::string text;
@@ -180,7 +180,7 @@ class Description {
     add("Same name", text);
   }
 
-  /// Whether the event decided when the steps ended, and how much later it could have ended.
+  /// Whether the event delayed the end of steps, and by how much it could have ended later.
   void path_of(EventRef event) {
     const analyzer::CriticalPath& critical = analysis_.critical_path;
     if (brief_ || critical.pieces.empty()) return;
@@ -249,7 +249,7 @@ class Description {
     if (info.op >= 0) graph_op(trace_.graph_op(trace_.threads[thread.value].process, info.op));
     if (info.batch >= 0) add("Batch", std::to_string(info.batch));
     if (info.step >= 0) add("Step", std::to_string(info.step));
-    // The host side of an op only enqueues it: no rate of the op follows from its length.
+    // The host side of an op only enqueues it, so its duration gives no rate of the op.
     amounts(info.bytes, info.flops,
             info.kind == trace::RangeKind::kOp ? DurationNs{} : when.length());
   }
@@ -369,7 +369,7 @@ class Description {
     }
   }
 
-  /// The classes of a stretch of a device's time, largest first.
+  /// Adds the classes of a stretch of a device's time, largest first.
   void classes(const analyzer::DevicePartition& partition, const analyzer::ClassTimes& times,
                DurationNs whole) {
     std::vector<analyzer::TimeClass> order;
@@ -391,7 +391,7 @@ class Description {
 
   void prediction(const analyzer::PredictedStep& step, std::uint32_t index) {
     const analyzer::PredictedTask& task = step.tasks[index];
-    // Times count from the begin of the step: that is what the two timelines have in common.
+    // Times count from the begin of the step, which both timelines have in common.
     auto at = [&](TimeNs time) {
       const DurationNs since = time - step.recorded.begin;
       return fmt::format("{}{}", since.ns < 0 ? "−" : "+",
@@ -479,7 +479,7 @@ class Description {
   const Trace& trace_;
   const analyzer::Analysis& analysis_;
   bool brief_;       ///< only what is cheap enough for every movement of the pointer
-  bool statistics_;  ///< with what costs a pass over the trace
+  bool statistics_;  ///< also include figures that need a pass over the trace
   static constexpr std::size_t kMostFrames = 8;
   std::vector<SourceFrame> frames_;  ///< of the target, innermost first
   std::vector<Detail> lines_;
@@ -493,7 +493,7 @@ std::vector<Detail> describe(const trace::Trace& trace, EventRef event,
   std::vector<Detail> lines;
   std::size_t left_out = 0;
   for (const EventLink& link : links) {
-    if (link.kind == EventLinkKind::kLaunch) continue;  // told with the event itself
+    if (link.kind == EventLinkKind::kLaunch) continue;  // described with the event itself
     if (lines.empty()) lines.push_back({"Links", "", {}});
     if (lines.size() > kMost) {
       ++left_out;

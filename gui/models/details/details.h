@@ -11,38 +11,38 @@
 
 namespace headway::gui {
 
-/// A line of the details panel. Texts are fit to be shown (display_text).
+/// A line of the details panel. The texts are ready to be shown (see display_text).
 struct Detail {
   std::string label;                       ///< "Duration"; a heading when `value` is empty
   std::string value;                       ///< "12.3 µs"
-  Target link = {};                        ///< where the value leads when followed
-  std::optional<SourcePlace> source = {};  ///< the value opens this line in the editor instead
+  Target link = {};                        ///< the target to show when the value is clicked
+  std::optional<SourcePlace> source = {};  ///< if set: a click opens this source line
 };
 
-/// Everything known about one thing of the timeline, most wanted first. `statistics`: with what takes
-/// a pass over a table of the trace.
+/// Everything known about one target on the timeline, the most important lines first. `statistics`:
+/// also include lines that need a pass over a table of the trace.
 std::vector<Detail> describe(const TimelineModel& model, const Target& target,
                              bool statistics = true);
 
-/// What an event is linked to, under a heading; nothing without links. At most a dozen lines.
+/// The links of an event, under a heading; empty without links. At most a dozen lines.
 std::vector<Detail> describe(const trace::Trace& trace, analyzer::EventRef event,
                              const std::vector<EventLink>& links);
 
-/// The few lines of it that a note at the pointer has room for; cheap enough for every movement.
+/// The few lines for a note at the pointer; cheap enough for every movement of the pointer.
 std::vector<Detail> describe_briefly(const TimelineModel& model, const Target& target);
 
-/// What a stretch of time amounts to: its length, the classes of each device, how busy each stream
-/// was, the names with most time. Cost grows with the events inside.
+/// Summary of a time range: its length, the time classes of each device, how busy each stream was,
+/// the names with most time. Cost grows with the number of events inside.
 std::vector<Detail> describe(const TimelineModel& model, Interval selection);
 
-/// A name for a target: that of the event, the class of a segment, "Step 12".
+/// The title of a target: the name of an event, the class of a segment, "Step 12".
 std::string title_of(const TimelineModel& model, const Target& target);
 
 /// "main" or "Thread 1234"; "Stream 7 · compute".
 std::string thread_label(const trace::Trace& trace, trace::ThreadId thread);
 std::string stream_label(const trace::Trace& trace, trace::StreamId stream);
-/// A row with what it stands under: "main › Device API". Of several processes or devices with which one: "GPU 1 › Stream 7".
-/// Empty for none.
+/// A row with its parents: "main › Device API". Names the process or device if there are several:
+/// "GPU 1 › Stream 7". Empty for no row.
 std::string row_path(const TimelineModel& model, RowId row);
 
 }  // namespace headway::gui

@@ -70,7 +70,7 @@ std::string evidence_note(const trace::Trace& trace, const analyzer::Analysis& a
   std::int32_t rank = finding.rank;
   if (const trace::ProcessId process = process_of(trace, evidence.event); process.valid())
     rank = trace.processes[process.value].rank;
-  // What no event tells lies in the trace of the rank that the report looks at.
+  // Evidence without an event belongs to the trace of the rank that the report looks at.
   if (rank < 0 && analysis.job) rank = analysis.job->ranks[analysis.job->critical].identity.rank;
   std::string note = display_text(evidence.note, 300);
   return analysis.job && rank >= 0 ? fmt::format("Rank {} · {}", rank, note) : note;
@@ -79,7 +79,7 @@ std::string evidence_note(const trace::Trace& trace, const analyzer::Analysis& a
 Interval with_context(Interval focus, Interval bounds) {
   std::int64_t length = std::max<std::int64_t>(focus.length().ns, 100);
   Interval view{{focus.begin.ns - length}, {focus.begin.ns + 2 * length}};
-  // A focus longer than the trace's own bounds allow is shown as it is.
+  // If the view does not fit into the bounds without cutting the focus, it is returned unclipped.
   Interval inside = intersect(view, bounds);
   return inside.length() >= focus.length() && !inside.empty() ? inside : view;
 }

@@ -12,7 +12,7 @@
 namespace headway::gui {
 namespace {
 
-/// Without blanks of any width and underscores, in lower case, with "µ" as "u".
+/// Removes blanks of any width and underscores, converts to lower case and "µ" to "u".
 std::string plain(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -34,7 +34,7 @@ std::string plain(std::string_view text) {
   return result;
 }
 
-/// "12.5ms" as nanoseconds; none for what is no time.
+/// "12.5ms" as nanoseconds; none for text that is not a time.
 std::optional<std::int64_t> parse_duration(std::string_view text) {
   double value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -115,7 +115,7 @@ class Parser {
     std::int64_t number = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc{} || end != text.data() + text.size()) fail();
-    // Those of the ruler first: the first rank's.
+    // Prefers the steps of the ruler, which are those of the first rank.
     for (std::uint32_t i = 0; i < model_.steps.entries(); ++i) {
       for (std::uint32_t row : model_.steps.rows(i)) {
         const analyzer::Step& step = model_.analysis->steps.all[row];

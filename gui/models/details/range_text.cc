@@ -41,16 +41,16 @@ std::string where_text(const Trace& trace, EventRef event) {
   return "";
 }
 
-/// A table of the file that holds events, and how to read one from it.
+/// A table of the file that holds events, and the SQL expressions to read them.
 struct Source {
   std::string_view table;
   std::string_view kind;
   std::string_view end;     ///< expression
   std::string_view name;    ///< expression
-  std::string_view filter;  ///< beyond the time; may be empty
+  std::string_view filter;  ///< additional condition besides the time; may be empty
 };
 
-/// As the loader names the launches of whole graphs.
+/// The name that the loader gives to launches of whole graphs.
 constexpr std::string_view kGraphName = "[CUDA graph]";
 
 constexpr Source kRanges = {
@@ -95,14 +95,14 @@ const Source& source_of_op(const Trace& trace, trace::DeviceOpId op) {
   return is_graph(trace, op) ? kGraphs : kKernels;
 }
 
-/// Calls of CUDA have correlation ids of CUPTI and no stream table of ours; in a file with both kinds
-/// of devices the call's name tells.
+/// The table of a call. CUDA calls have correlation ids of CUPTI and are not in our stream table.
+/// If a file has both kinds of devices, the call's name decides.
 const Source& source_of_call(const Trace& trace, trace::CallId call) {
   std::string_view name = trace.strings[trace.calls.name[call.value]];
   return name.starts_with("cu") ? kCudaCalls : kOwnCalls;
 }
 
-/// The tables of the file that have rows: asking for one that does not exist is an error.
+/// The tables of the file that have rows. Querying a table that does not exist is an error.
 std::vector<const Source*> sources_of(const Trace& trace) {
   std::vector<const Source*> sources;
   auto add = [&](const Source& source) {
@@ -110,14 +110,14 @@ std::vector<const Source*> sources_of(const Trace& trace) {
       sources.push_back(&source);
   };
   if (trace.ranges.size()) add(kRanges);
-  // The names of calls are few; which are used says what tables there are.
+  // There are few call names; the names in use show which tables exist.
   std::vector<bool> seen(trace.strings.size(), false);
   for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
     if (seen[trace.calls.name[c].value]) continue;
     seen[trace.calls.name[c].value] = true;
     add(source_of_call(trace, {c}));
   }
-  // One op of each stream and kind is enough; streams are few and kinds are bytes in a row.
+  // One op of each stream and kind is enough: streams are few, and the kind is one byte per op.
   const std::optional<trace::StringId> graph_name = trace.strings.find(kGraphName);
   for (std::size_t s = 0; s < trace.streams.size(); ++s) {
     unsigned kinds = 0;
@@ -152,7 +152,7 @@ std::string events_as_text(const TimelineModel& model, Interval when, std::size_
       for (std::uint32_t id : lane.rows(first, last - first)) {
         EventRef event = model.target_of(RowId::from(r), id).event;
         Interval own = analyzer::interval_of(trace, event);
-        // A heap of overlapping events may reach further than each of them.
+        // An entry that merges overlapping events may reach further than each of them.
         if (own.begin >= when.end || (own.end <= when.begin && own.begin < when.begin)) continue;
         if (events.size() < most) {
           events.push_back(event);

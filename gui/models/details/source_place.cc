@@ -18,15 +18,16 @@ namespace {
 using analyzer::EventRef;
 using trace::RangeId;
 
-/// What an editor may be asked to open: a trace is not trusted, and its names could point to anything.
+/// File suffixes that may be opened in an editor: a trace is untrusted, and a name could be any
+/// file.
 constexpr auto kEndings =
     std::to_array<std::string_view>({".py", ".pyx", ".pxd", ".pyi", ".c", ".cc", ".cpp", ".cxx",
                                      ".h", ".hh", ".hpp", ".cu", ".cuh", ".rs", ".jl"});
 constexpr std::size_t kLongestPath = 4000;  // Linux admits 4095 bytes
-/// Deeper stacks than this come from traces that are broken on purpose.
+/// Limit of the stack depth: deeper stacks occur only in manipulated traces.
 constexpr int kDeepest = 4096;
 
-/// Digits at the start of `text`; 0: none, or more than a file has lines.
+/// The number at the start of `text`; 0: none, or larger than any line number.
 int leading_number(std::string_view text, std::size_t& length) {
   int number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -38,7 +39,7 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-/// The range in which the call or launch happened; the range itself.
+/// The range in which a call or launch happened; for a range the range itself.
 RangeId innermost_of(const TimelineModel& model, EventRef event) {
   const trace::Trace& trace = *model.trace;
   switch (event.kind) {

@@ -11,7 +11,7 @@ namespace {
 constexpr int kDecades = 13;  // up to 2.8 hours; what is longer is in the last bin
 constexpr int kBins = kDecades * DurationHistogram::kBinsPerDecade + 1;
 
-/// By bin. Under 10 ns there are fewer whole nanoseconds than bins: some hold nothing.
+/// Edges of the bins. Below 10 ns there are more bins than whole nanoseconds, so some stay empty.
 const std::array<std::int64_t, kBins>& edges() {
   static const std::array<std::int64_t, kBins> all = [] {
     std::array<std::int64_t, kBins> made{};

@@ -8,14 +8,14 @@
 
 namespace headway::gui {
 
-/// How many events took how long, in bins of equal width on a logarithmic scale: eight to a power of
-/// ten. Bin 0 holds what takes less than 1 ns.
+/// Counts events by duration, in bins of equal width on a logarithmic scale: eight bins per factor
+/// of ten. Bin 0 holds durations below 1 ns.
 class DurationHistogram {
  public:
   static constexpr int kBinsPerDecade = 8;
 
   void add(DurationNs duration);
-  /// [first, last): bins from the first to the last that hold something.
+  /// [first, last): the bins from the first to the last that is not empty.
   int first() const { return first_; }
   int last() const { return last_; }
   bool empty() const { return events_ == 0; }

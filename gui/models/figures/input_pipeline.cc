@@ -23,9 +23,9 @@ using analyzer::ColumnKind;
 using analyzer::TimeClass;
 using trace::RangeKind;
 
-/// The step waits too little for the loader to be worth a word.
+/// Below this share of the step, waiting for input is negligible.
 constexpr double kKeepsUp = 0.02;
-/// Workers that are busy less than this are not what limits.
+/// Workers that are busy for a smaller share do not limit the pipeline.
 constexpr double kBusy = 0.8;
 
 struct StageInfo {
@@ -73,7 +73,7 @@ struct Worker {
   }
 };
 
-/// From the first steady step to the last, on host or device; the whole trace without any.
+/// From the first steady step to the last, on host or device; the whole trace if there are none.
 Interval window_of(const trace::Trace& trace, const analyzer::Analysis& analysis) {
   Interval window{TimeNs::max(), TimeNs::min()};
   for (std::uint32_t s : analysis.steps.steady) {
@@ -99,8 +99,8 @@ std::size_t stage_of(RangeKind kind) {
   }
 }
 
-/// What workers did, gathered range by range. Threads of one name in one process are one worker:
-/// some loaders start a thread for each batch.
+/// Collects the work of the workers, range by range. Threads with the same name in one process
+/// count as one worker, because some loaders start a thread for each batch.
 class Gatherer {
  public:
   Gatherer(const trace::Trace& trace, const analyzer::Analysis& analysis, Interval window)
@@ -347,7 +347,7 @@ LinkedTable wait_table(const std::vector<StepWait>& waits, const trace::Trace& t
   return out;
 }
 
-/// "Read 3.0 ms, Decode 20.0 ms": what the missing batch was going through while the device waited.
+/// "Read 3.0 ms, Decode 20.0 ms": the stages of the missing batch while the device waited.
 std::string blame(const analyzer::Analysis& analysis) {
   std::string text;
   for (const analyzer::DevicePartition& partition : analysis.partitions) {

@@ -13,12 +13,12 @@ namespace headway::gui {
 enum class InputStage : std::uint8_t { kRead, kDecode, kAugment, kCollate, kRest };
 inline constexpr std::size_t kInputStages = 5;
 
-/// How batches are made and waited for during the steady steps (the whole trace without any).
+/// How batches are made and waited for during the steady steps (the whole trace if there are none).
 struct InputPipeline {
-  bool knows_stages = false;  ///< the loader says what it does
-  bool knows_waits = false;   ///< the trace says when a step waits for its batch
-  std::string text;           ///< which stage limits, with figures; what is missing
-  std::string missing;        ///< nothing is known at all: why, and what to record
+  bool knows_stages = false;  ///< the loader reports its stages
+  bool knows_waits = false;   ///< the trace shows when a step waits for its batch
+  std::string text;           ///< which stage limits, with figures; and what is not known
+  std::string missing;        ///< set if nothing is known: why, and what to record
   StackedBars workers;        ///< each worker over the window: stages and waiting for work
   LinkedTable stages;         ///< time, bytes and rate of each stage
   LinkedTable threads;        ///< each worker: batches, utilisation
@@ -26,7 +26,7 @@ struct InputPipeline {
   LinkedTable copies;         ///< copies to the device
 };
 
-/// Linear in the ranges.
+/// Cost: linear in the ranges.
 InputPipeline make_input_pipeline(const trace::Trace& trace, const analyzer::Analysis& analysis);
 
 }  // namespace headway::gui

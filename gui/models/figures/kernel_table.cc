@@ -53,7 +53,7 @@ struct Group {
   std::string name;
   KernelTraits traits;
   trace::DeviceOpId longest;
-  std::int64_t launches = 0;  ///< that say their blocks
+  std::int64_t launches = 0;  ///< launches whose number of blocks is known
   double blocks = 0;
   double threads = 0;
   double blocks_per_sm = 0;
@@ -61,7 +61,7 @@ struct Group {
   std::int64_t flops = 0;
 };
 
-/// Kernels that read alike, gathered op by op.
+/// Collects kernels of one name or family, op by op.
 class Gatherer {
  public:
   Gatherer(const trace::Trace& trace, KernelGrouping grouping)
@@ -99,10 +99,10 @@ class Gatherer {
     std::uint64_t key = static_cast<std::uint64_t>(traits.math_unit) << 48 |
                         static_cast<std::uint64_t>(traits.precision) << 40;
     if (by_name_) {
-      // The recording may say of one kernel of a name only that it ran on tensor cores.
+      // Only some kernels of a name may be recorded as running on tensor cores.
       key = trace_.device_ops.name[op.value].value;
     } else {
-      // The number type of memory-bound kernels only splits their rows.
+      // For memory-bound kernels the number type would only split their rows.
       if (!analyzer::is_matrix_work(traits.family)) {
         traits.precision = analyzer::Precision::kUnknown;
         key = static_cast<std::uint64_t>(traits.math_unit) << 48;

@@ -12,8 +12,8 @@ enum class KernelGrouping : std::uint8_t {
   kLaunches,  ///< by name, with launch durations and queue waits
 };
 
-/// One row per name or family: count, time, blocks, achieved rates. Without copies and sets. Each
-/// row links to its longest kernel; LinkedTable::keys holds the names.
+/// One row per name or family: count, time, blocks, achieved rates. Copies and memsets are left
+/// out. A row links to its longest kernel; LinkedTable::keys holds the names.
 LinkedTable make_kernel_table(const trace::Trace& trace, const analyzer::Analysis& analysis,
                               KernelGrouping grouping, Scope scope);
 

@@ -18,10 +18,10 @@ namespace {
 using analyzer::Cell;
 using analyzer::ColumnKind;
 
-/// A level that grows by more than this share of its mean over the steady steps is growing.
+/// A level counts as growing from this growth over the steady steps on, as a share of its mean.
 constexpr double kGrowing = 0.02;
 
-/// A sample beyond it is damage, not memory: 1 EB.
+/// Larger samples are corrupt data: 1 EB.
 constexpr double kMostBytes = 1e18;
 
 std::string title_of(const trace::Trace& trace, const trace::CounterSeries& series) {
@@ -32,7 +32,7 @@ std::string title_of(const trace::Trace& trace, const trace::CounterSeries& seri
   return title;
 }
 
-/// What a level did in the steady steps.
+/// The change of a level over the steady steps.
 struct Growth {
   std::int64_t steps = 0;
   double first = 0;
@@ -227,7 +227,7 @@ MemoryUsage make_memory_usage(const trace::Trace& trace, const analyzer::Analysi
                             -1,
                             {}};
     for (std::size_t i = 0; i < series.value.size(); ++i) {
-      // What is beyond is no amount of memory.
+      // Larger values are not an amount of memory.
       if (!(series.value[i] > one.peak) || series.value[i] > kMostBytes) continue;
       one.peak = series.value[i];
       one.peak_at = series.time[i];

@@ -10,7 +10,7 @@
 
 namespace headway::gui {
 
-/// Memory over time: the counters, what they do from step to step, allocations and copies.
+/// Memory over time: counters, their change from step to step, allocations and copies.
 struct MemoryUsage {
   struct Series {
     CounterLane lane;
@@ -20,22 +20,22 @@ struct MemoryUsage {
     double peak = 0;
     TimeNs peak_at;
   };
-  std::vector<Series> series;  ///< of devices first; only such that have samples
+  std::vector<Series> series;  ///< those of devices first; only those with samples
   std::string text;            ///< peaks and growth
-  std::string missing;         ///< no counter of memory: what to record
+  std::string missing;         ///< set if there is no memory counter: what to record
   LinkedTable growth;          ///< per counter: level, peak, change per step
-  LinkedTable steps;           ///< per step: peak of each counter; rows lead to steps
-  LinkedTable calls;           ///< allocations and frees by call; rows lead to the longest
+  LinkedTable steps;           ///< per step: peak of each counter; rows link to the steps
+  LinkedTable calls;           ///< allocations and frees by call; rows link to the longest call
   LinkedTable copies;
 };
 
-/// True for levels of memory: amounts of bytes that are no rate.
+/// True for counters of memory in use: byte counts that are not rates.
 bool is_memory_level(const trace::CounterSeries& series);
 
-/// Refers to the trace's counters. Linear in samples and calls.
+/// The result refers to the trace's counters. Linear in samples and calls.
 MemoryUsage make_memory_usage(const trace::Trace& trace, const analyzer::Analysis& analysis);
 
-/// A counter's value for people: "12.3 GB", "45.0 %".
+/// The displayed value of a counter: "12.3 GB", "45.0 %".
 std::string counter_value(double value, std::string_view unit);
 
 }  // namespace headway::gui

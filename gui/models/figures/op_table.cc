@@ -146,7 +146,7 @@ LinkedTable linked_table(const OpTable& table) {
   column("type", "Type", ColumnKind::kText, "Kind of op, if recorded");
   column("module", "Module", ColumnKind::kText, "Part of the model");
   column("phase", "Phase", ColumnKind::kText, "Phase of the step");
-  // Without steps the same columns are over the whole trace.
+  // Without steps, the same columns cover the whole trace.
   column(steps ? "ns_per_step" : "total_ns", steps ? "Time / step" : "Time", ColumnKind::kDuration,
          "Device time, per steady step and device if the trace has steps");
   column("share", "Share", ColumnKind::kPercent, "Share of the table's total time");

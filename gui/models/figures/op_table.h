@@ -11,17 +11,17 @@
 
 namespace headway::gui {
 
-/// What a line of the table stands for.
+/// What one line of the table combines.
 enum class OpGrouping : std::uint8_t { kOp, kType, kKernel };
 
-/// A line of the op table: all device ops of one op of the model, of one type of op, or of one
+/// A line of the op table: all device ops of one op of the model, of one op type, or of one kernel
 /// name.
 struct OpLine {
   std::string name;
   std::string type;
   std::string phase;
-  std::string module = {};  ///< that it belongs to, where known
-  std::string key = {};     ///< what tells it from other lines of the same name
+  std::string module = {};  ///< the module of the op, where known
+  std::string key = {};     ///< distinguishes lines of the same name
   std::int64_t count = 0;   ///< device ops
   DurationNs total = {};    ///< their durations added up
   DurationNs longest_duration = {};
@@ -30,12 +30,12 @@ struct OpLine {
   std::int64_t flops = 0;
 };
 
-/// Device time by op: over the steady steps, per step and device, where there are any; else over
-/// the whole trace.
+/// Device time by op: over the steady steps, per step and device; over the whole trace if there are
+/// no steady steps.
 struct OpTable {
   OpGrouping grouping = OpGrouping::kOp;
   std::vector<OpLine> lines;  ///< longest total first
-  std::int64_t steps = 0;     ///< steps times devices that the figures are over; 0: whole trace
+  std::int64_t steps = 0;     ///< steps times devices behind the figures; 0: whole trace
   DurationNs total;           ///< of all lines
   std::string basis;          ///< a sentence: what the figures are over
 };
@@ -45,7 +45,7 @@ OpTable make_op_table(const trace::Trace& trace, const analyzer::Analysis& analy
 /// The key of the line that a device op belongs to.
 std::string op_key(const trace::Trace& trace, const analyzer::Analysis& analysis,
                    OpGrouping grouping, trace::DeviceOpId op);
-/// For a page: lines lead to their longest device op; keys as op_key() says.
+/// The table for a page: lines link to their longest device op; keys as in op_key().
 LinkedTable linked_table(const OpTable& table);
 
 }  // namespace headway::gui

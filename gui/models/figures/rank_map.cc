@@ -22,9 +22,9 @@ using analyzer::JobAnalysis;
 using analyzer::TimeClass;
 using analyzer::TimeGroup;
 
-/// A rank stands out in a step from this share of the step on.
+/// A rank stands out in a step if it exceeds the median by this share of the step.
 constexpr double kStandsOut = 0.02;
-/// The colours span at least this part of the least value.
+/// The colour scale spans at least 1/kLeastContrast of the smallest value.
 constexpr std::int64_t kLeastContrast = 20;
 
 constexpr auto kMetrics = std::to_array<RankMetricInfo>({
@@ -105,8 +105,7 @@ void add_devices(RankMap& map, const trace::Trace& trace, const analyzer::Analys
   collect_steps(map, rows);
 }
 
-/// What is to be said of the rank with most time of its own in one step; none when nobody stands
-/// out.
+/// The rank with the largest own() time in one step, with the cause; none if no rank stands out.
 std::optional<Straggler> straggler_of(const RankMap& map, std::uint32_t column) {
   std::vector<std::uint32_t> present;
   std::vector<double> own;
@@ -123,7 +122,7 @@ std::optional<Straggler> straggler_of(const RankMap& map, std::uint32_t column) 
   result.column = column;
   result.row = present[most];
   const RankCell& slow = *map.rows[result.row].cells[column];
-  // Of the others, so that of two ranks the faster one is what the slower is compared with.
+  // The median of the other ranks, so that of two ranks the slower one is compared with the faster.
   auto median_of = [&](auto value) {
     std::vector<double> values;
     for (std::uint32_t r : present)
@@ -212,7 +211,7 @@ std::pair<DurationNs, DurationNs> RankMap::range(RankMetric metric) const {
   auto at = [&](double p) {
     return DurationNs{static_cast<std::int64_t>(percentile_sorted(values, p))};
   };
-  // Ranks that differ by next to nothing should look alike.
+  // Ranks with almost equal values should have almost the same colour.
   DurationNs low = at(0);
   return {low, std::max(at(0.98), low + std::max(low / kLeastContrast, DurationNs{1}))};
 }
@@ -274,7 +273,7 @@ LinkedTable rank_summary_table(const trace::Trace& trace, const analyzer::Analys
   of_job.job = map.job;
   out.table = analyzer::rank_table(trace, map.job ? of_job : analysis);
   for (std::size_t c = 0; c < out.table.columns.size(); ++c) {
-    // All from one file: its name says nothing here.
+    // All ranks come from one file, so its name is redundant.
     if (out.table.columns[c].id != "file") continue;
     out.table.columns.erase(out.table.columns.begin() + static_cast<std::ptrdiff_t>(c));
     for (auto& row : out.table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));

@@ -13,7 +13,7 @@
 
 namespace headway::gui {
 
-/// What a cell of the map shows.
+/// The figure that a cell of the map shows.
 enum class RankMetric : std::uint8_t { kStep, kWait, kCommunication, kCompute, kInput, kHost };
 struct RankMetricInfo {
   RankMetric metric;
@@ -28,7 +28,7 @@ struct RankCell {
   analyzer::ClassTimes times;
   bool steady = true;
   DurationNs value(RankMetric metric) const;
-  /// Time that is the rank's own: not communication, not waiting for others.
+  /// Time that the rank spends itself: neither communication nor waiting for others.
   DurationNs own() const;
 };
 
@@ -39,40 +39,41 @@ struct RankRow {
   analyzer::ClassTimes mean;                   ///< of the steady steps
 };
 
-/// The rank that the others waited for in a step: the one with most time of its own.
+/// The rank that the others waited for in a step: the one with the largest own() time.
 struct Straggler {
   std::uint32_t column = 0;  ///< into RankMap::steps
   std::uint32_t row = 0;
-  DurationNs excess;                         ///< of its own time over that of the median rank
-  std::optional<analyzer::TimeClass> cause;  ///< the class that is most above the median rank's
+  DurationNs excess;                         ///< its own() time minus that of the median rank
+  std::optional<analyzer::TimeClass> cause;  ///< the class that exceeds the median rank's most
   DurationNs cause_excess;
 };
 
 /// Ranks by steps. A trace of one rank has a row for each device.
 struct RankMap {
-  std::vector<std::int64_t> steps;  ///< numbers, rising
+  std::vector<std::int64_t> steps;  ///< step numbers, ascending
   std::vector<RankRow> rows;
-  std::vector<Straggler> stragglers;  ///< of steps in which one stands out, by step
+  std::vector<Straggler> stragglers;  ///< for the steps in which one rank stands out, by step
   bool of_devices = false;            ///< rows are devices of one rank
-  bool can_tell_waits = false;        ///< waiting is told from transfer: all ranks are here
+  bool can_tell_waits = false;        ///< waiting and transfer are split: all ranks are here
   std::string text;                   ///< a sentence or two: who is slow and why
   std::shared_ptr<const analyzer::JobAnalysis> job;  ///< null for one rank
 
-  /// The least value and the one that 98 % of the cells do not exceed: the ends of the colours.
+  /// The least value and the 98th percentile of the cells: the ends of the colour scale.
   std::pair<DurationNs, DurationNs> range(RankMetric metric) const;
-  /// The figure by which ranks differ most, causes before their effect: what the others wait for rather than
-  /// that they wait. kStep when they do not differ.
+  /// The metric in which ranks differ most. Causes come before effects: what the others wait for
+  /// rather than their waiting. kStep when ranks do not differ.
   RankMetric most_different() const;
 };
 
-/// Analyses each rank by itself when the trace holds several and the analysis does not know them
-/// yet: costs as much as opening the trace again, and a copy of one rank's events at a time.
+/// Analyses each rank separately if the trace holds several and the analysis does not have them
+/// yet. That costs as much as opening the trace again, and memory for a copy of one rank's events
+/// at a time.
 RankMap make_rank_map(const trace::Trace& trace, const analyzer::Analysis& analysis,
                       const std::atomic<bool>* cancelled = nullptr);
 
 LinkedTable rank_summary_table(const trace::Trace& trace, const analyzer::Analysis& analysis,
                                const RankMap& map);
-/// Stragglers step by step.
+/// One row per straggler, by step.
 LinkedTable straggler_table(const RankMap& map, const analyzer::Analysis& analysis);
 
 }  // namespace headway::gui

@@ -27,8 +27,8 @@ using trace::MathUnit;
 
 struct Group {
   std::string name;
-  DurationNs time;        ///< of all
-  DurationNs known_time;  ///< of those whose bytes and operations are known
+  DurationNs time;        ///< time of all kernels of the group
+  DurationNs known_time;  ///< time of kernels whose bytes and operations are known
   std::int64_t count = 0;
   std::int64_t bytes = 0;
   std::int64_t flops = 0;
@@ -138,7 +138,7 @@ std::vector<ComputePeak> peaks_of(const DeviceLimits& limits) {
   return peaks;
 }
 
-/// The roof over a point: its own unit's peak where the kernel tells, else the highest that its
+/// The roof for a group: the peak of its own unit if that is known, else the highest peak that its
 /// inputs could reach.
 double roof_of(const Group& group, const DeviceLimits& limits) {
   if (group.on_tensor) {

@@ -9,7 +9,7 @@
 
 namespace headway::gui {
 
-/// Device work of which bytes and operations are both known.
+/// Device work whose bytes and operations are both known.
 struct RooflinePoint {
   std::string name;
   ColorRole color = ColorRole::kOtherPhase;
@@ -17,9 +17,9 @@ struct RooflinePoint {
   double rate = 0;       ///< operations per second
   double byte_rate = 0;  ///< bytes per second
   DurationNs time;
-  double share = 0;     ///< of the device time of all kernels
-  double attained = 0;  ///< of what the roof allows at this intensity; 0: the roof is not known
-  bool memory_bound = false;  ///< the roof at this intensity is that of the memory
+  double share = 0;           ///< share of the device time of all kernels
+  double attained = 0;        ///< share of the roof at this intensity; 0: the roof is not known
+  bool memory_bound = false;  ///< the roof at this intensity is the memory bandwidth
   std::int64_t count = 0;
   Target longest;
 };
@@ -34,14 +34,14 @@ struct Roofline {
   std::vector<RooflinePoint> points;  ///< longest time first
   std::vector<ComputePeak> peaks;     ///< highest first; empty: not known
   double bandwidth = 0;               ///< bytes per second; 0 unknown
-  std::string device;                 ///< whose roofs they are
+  std::string device;                 ///< the device whose roofs are used
   double known = 0;                   ///< share of kernel time whose bytes and operations are known
   std::string text;                   ///< what is known and what is not
-  std::string missing;                ///< no point at all: why, and what to record
-  LinkedTable table;                  ///< all groups; unknown figures are left open
+  std::string missing;                ///< set if there is no point: why, and what to record
+  LinkedTable table;                  ///< all groups; unknown figures are empty
 };
 
-/// Over the steady steps of all devices. Roofs are those of the device with most work.
+/// Over the steady steps of all devices. The roofs are those of the device with most work.
 Roofline make_roofline(const trace::Trace& trace, const analyzer::Analysis& analysis,
                        OpGrouping grouping);
 

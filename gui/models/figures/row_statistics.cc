@@ -22,13 +22,13 @@ using analyzer::EventRef;
 constexpr std::size_t kNames = 3;
 constexpr std::size_t kNameCharacters = 60;
 
-/// Events of one row that have the same name.
+/// The events of one row with the same name.
 struct Named {
-  Target any;               ///< one of them, to tell the name by
-  std::int64_t own_ns = 0;  ///< in the stretch, without what is nested in them
+  Target any;               ///< one of them, for the name
+  std::int64_t own_ns = 0;  ///< time inside the range, without nested events
 };
 
-/// Gathers what one row has in a stretch of time.
+/// Collects the statistics of one row in a time range.
 class RowReader {
  public:
   RowReader(const TimelineModel& model, RowId row, Interval when)
@@ -73,7 +73,7 @@ class RowReader {
     const Target target = model_.target_of(row_, trace_row);
     const Interval whole = model_.interval_of(target);
     const Interval inside = intersect(whole, when_);
-    // Several events may share an entry, and not all of them reach into the stretch.
+    // Several events may share an entry, and some of them may be outside the time range.
     if (inside.length().ns <= 0 &&
         !(whole.empty() && when_.begin <= whole.begin && whole.begin < when_.end))
       return;
@@ -97,7 +97,7 @@ class RowReader {
     named.own_ns += time;
   }
 
-  /// The same for events that are called the same.
+  /// The same key for events with the same name.
   std::uint64_t key_of(const Target& target) const {
     switch (target.kind) {
       case Target::Kind::kSegment:
@@ -116,7 +116,7 @@ class RowReader {
     }
   }
 
-  /// What lies on several lanes at once counts once.
+  /// Time covered on several lanes at once counts once.
   DurationNs busy_time() {
     std::sort(covered_.begin(), covered_.end(),
               [](Interval a, Interval b) { return a.begin < b.begin; });

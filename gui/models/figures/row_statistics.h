@@ -9,10 +9,9 @@
 
 namespace headway::gui {
 
-/// What each row does in a stretch of time: how long it is busy and idle, how many events it has, how
-/// long they are, and the names with most time. Rows without an event there are left out. A row leads
-/// to its longest event. Cost grows with the events inside; any thread. Null when `*cancelled` becomes
-/// true.
+/// Per row, for a time range: busy and idle time, number and durations of events, the names with
+/// most time. Rows without an event in the range are left out. A row links to its longest event.
+/// Cost grows with the number of events inside. Any thread. Null when `*cancelled` becomes true.
 std::shared_ptr<const LinkedTable> row_statistics(const TimelineModel& model, Interval when,
                                                   const std::atomic<bool>* cancelled = nullptr);
 

@@ -12,12 +12,12 @@ namespace headway::gui {
 struct BarPart {
   std::uint32_t key = 0;  ///< index into StackedBars::legend
   DurationNs length;
-  Target target;  ///< where a click leads; may be none
+  Target target;  ///< the target of a click; may be none
 };
 
 struct StackedBar {
   std::string label;
-  std::string detail;  ///< below or beside the label, less important
+  std::string detail;  ///< secondary text below or beside the label
   std::vector<BarPart> parts;
   DurationNs total() const {
     DurationNs sum;
@@ -26,23 +26,23 @@ struct StackedBar {
   }
 };
 
-/// Bars of one meaning below each other, on one axis of time.
+/// Bars of the same kind below each other, on a common time axis.
 struct StackedBars {
   struct Key {
     std::string label;
     std::string doc;
     ColorRole color = ColorRole::kOtherPhase;
-    bool hollow = false;  ///< nothing happens: drawn as an outline
+    bool hollow = false;  ///< time in which nothing happens: drawn as an outline
   };
   std::string title;
-  std::string axis;  ///< what the length is: "a steady step", "the steady window"
+  std::string axis;  ///< what the bar length stands for: "a steady step", "the steady window"
   std::vector<Key> legend;
   std::vector<StackedBar> bars;
   DurationNs longest() const;
 
-  /// The key of a time class, added when it is new.
+  /// The index of a time class in the legend; adds the class if it is new.
   std::uint32_t key_of(analyzer::TimeClass time_class);
-  /// A bar of classes in their order, those without time left out.
+  /// Adds a bar of the classes in their order; classes without time are left out.
   void add(std::string label, std::string detail, const analyzer::ClassTimes& times);
 };
 

@@ -15,8 +15,8 @@ using analyzer::TimeClass;
 
 constexpr std::size_t kLeastSteps = 5;
 constexpr double kRobustDeviations = 5;
-constexpr double kMadToDeviation = 1.4826;  // of a normal distribution
-constexpr double kLeastExcess = 0.1;        // of the median: below it nobody would notice
+constexpr double kMadToDeviation = 1.4826;  // for a normal distribution
+constexpr double kLeastExcess = 0.1;        // of the median: less is not relevant
 
 std::vector<double> sorted_lengths(const StepChart& chart) {
   std::vector<double> lengths;

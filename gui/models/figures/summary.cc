@@ -75,7 +75,7 @@ void add_steps(Summary& summary, const Analysis& analysis) {
                              dropped ? fmt::format("{} excluded · {}", dropped, note) : note});
 }
 
-/// Who the job is, and which rank everything else is about.
+/// Adds the ranks of the job, and which rank the other figures are about.
 void add_ranks(Summary& summary, const analyzer::JobAnalysis& job) {
   const auto facts = analyzer::job_facts(job);
   summary.figures.push_back(
@@ -109,7 +109,7 @@ void add_trace(Summary& summary, const trace::Trace& trace) {
                                                                  : "not ended in order")});
 }
 
-/// The place of `sought`, a partition of one rank, among those of all ranks.
+/// The index of `sought`, a partition of one rank, among the partitions of all ranks.
 std::uint32_t place_among(const std::vector<DevicePartition>& all, const DevicePartition& sought) {
   auto same = std::find_if(all.begin(), all.end(), [&](const DevicePartition& one) {
     return one.device == sought.device && one.thread == sought.thread;
@@ -117,7 +117,7 @@ std::uint32_t place_among(const std::vector<DevicePartition>& all, const DeviceP
   return same == all.end() ? 0 : static_cast<std::uint32_t>(same - all.begin());
 }
 
-/// `all`: the partitions of all ranks, among which `analysis` has those of one.
+/// `all`: the partitions of all ranks; `analysis` has those of one rank.
 std::optional<Waterfall> waterfall_of(const trace::Trace& trace, const Analysis& analysis,
                                       const std::vector<DevicePartition>& all,
                                       const std::string& rank) {

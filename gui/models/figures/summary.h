@@ -17,17 +17,17 @@ namespace headway::gui {
 struct KeyFigure {
   std::string label;
   std::string value;
-  std::string note;  ///< small print: denominators, how it was found
+  std::string note;  ///< small print: denominators, how the figure was found
 };
 
 /// One class of the waterfall.
 struct WaterfallBar {
   analyzer::TimeClass time_class = analyzer::TimeClass::kUnknown;
-  DurationNs begin;  ///< where it hangs: the sum of the bars before it
+  DurationNs begin;  ///< start of the bar: the sum of the bars before it
   DurationNs length;
 };
 
-/// Where the time of a step went: the step cost of the slowest device or training thread by class.
+/// The step cost of the slowest device or training thread, by time class.
 struct Waterfall {
   std::uint32_t partition = 0;
   std::string title;
@@ -43,8 +43,8 @@ struct Summary {
   std::optional<Waterfall> waterfall;  ///< none: no device work
 };
 
-/// `job`: what the command line reports of the ranks in the trace; null for one rank. Verdict and figures are
-/// then those of the rank that it looks at.
+/// `job`: the command line's report on the ranks in the trace; null for one rank. With it, verdict
+/// and figures are those of the rank that the report looks at.
 Summary summarize(const trace::Trace& trace, const analyzer::Analysis& analysis,
                   const analyzer::JobReport* job = nullptr);
 

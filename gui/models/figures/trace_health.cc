@@ -20,7 +20,7 @@ using analyzer::TimeClass;
 namespace meta = trace::meta;
 
 constexpr std::size_t kMostLines = 200;
-/// More than this share of what a figure is over makes it doubtful when it is missing.
+/// A figure is doubtful if more than this share of its basis is unknown.
 constexpr double kMostUnknown = 0.05;
 
 HealthLevel level_of(std::string_view severity) {
@@ -98,7 +98,7 @@ HealthSection audit(const analyzer::Analysis& analysis) {
   return section;
 }
 
-/// What was recorded, each kind with what is missing without it.
+/// What was recorded; for each missing kind, what cannot be shown without it.
 class Coverage {
  public:
   explicit Coverage(HealthSection& section) : section_(section) {}
@@ -110,7 +110,7 @@ class Coverage {
                               there ? std::string() : std::move(advice),
                               {}});
   }
-  /// `share` of something is known.
+  /// Adds a line about the share of something that is known.
   void share(std::string what, double share, std::string advice) {
     bool enough = share >= 1 - kMostUnknown;
     section_.lines.push_back({enough        ? HealthLevel::kGood

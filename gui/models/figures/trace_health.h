@@ -25,8 +25,8 @@ struct HealthSection {
   std::vector<HealthLine> lines;
 };
 
-/// What is known of how good the trace is: what must be doubted, what adds up, what was recorded
-/// and what was not, the clock, what recording cost, and where the trace is from.
+/// The quality of the trace: doubts, consistency checks, what was recorded and what was not, the
+/// clock, the cost of recording, and the origin of the trace.
 struct TraceHealth {
   HealthLevel worst = HealthLevel::kGood;
   std::string headline;

@@ -24,8 +24,8 @@ using trace::ThreadId;
 
 constexpr std::size_t kLookEvery = 1 << 14;
 
-/// What a name reads as: of "ProfilerStep#7" without what counts, of "<method items of dict object at 0x7f0e>"
-/// without the address, of a line of source as it is.
+/// The displayed name: "ProfilerStep#7" without the number, "<method items of dict object at
+/// 0x7f0e>" without the address, a source line unchanged.
 std::string label_of_stack(std::string_view name) {
   if (source_place(name)) return std::string(name);
   constexpr std::string_view kAddress = " at 0x";
@@ -37,15 +37,15 @@ std::string label_of_stack(std::string_view name) {
   return analyzer::without_numbers(analyzer::without_numbering(label));
 }
 
-/// What is open while the events of a thread are read in order.
+/// A range that is open while the events of a thread are read in order.
 struct Open {
   std::uint32_t node = 0;
-  Interval when;  ///< cut to the stretch, to what is around it, and to what came before it there
-  TimeNs done;    ///< up to here inner ones have taken its time
+  Interval when;  ///< cut to the time range, to the parent, and after earlier events in the parent
+  TimeNs done;    ///< the time up to which children have used the parent's time
 };
 
-/// Reads one thread. Structure comes from the parents in the trace, which importers repair; times are cut so that inner
-/// ones neither leave their parent nor overlap.
+/// Reads one thread. The nesting comes from the parents in the trace, which importers repair. Times
+/// are cut so that children neither leave their parent nor overlap.
 class StackReader {
  public:
   StackReader(const TimelineModel& model, ThreadId thread, Interval when)
@@ -71,7 +71,7 @@ class StackReader {
           range != ranges.end() && trace_.ranges.start[range->value] < when_.end;
       const bool more_calls = call != calls.end() && trace_.calls.start[call->value] < when_.end;
       if (!more_ranges && !more_calls) return;
-      // A range that begins with a call is around it.
+      // A range that begins at the same time as a call is the call's parent.
       if (more_ranges &&
           (!more_calls || trace_.ranges.start[range->value] <= trace_.calls.start[call->value])) {
         add(*range++);
@@ -84,7 +84,7 @@ class StackReader {
   FlameGraph finish() { return flames_.finish(); }
 
  private:
-  /// Those that began before the stretch, outermost first.
+  /// Opens the ranges that began before the time range, outermost first.
   void open_around(TimeNs t) {
     std::vector<RangeId> around;
     for (RangeId at = analyzer::innermost_range(trace_, thread_, t); at.valid();
@@ -93,7 +93,7 @@ class StackReader {
     for (auto one = around.rbegin(); one != around.rend(); ++one) add(*one);
   }
 
-  /// Calls of a thread follow each other; the one before the stretch may reach into it.
+  /// Calls of a thread do not overlap; the last call before the time range may reach into it.
   std::span<const CallId>::iterator first_call(std::span<const CallId> calls) const {
     auto first = std::ranges::lower_bound(calls, when_.begin, {},
                                           [&](CallId id) { return trace_.calls.start[id.value]; });
@@ -122,7 +122,7 @@ class StackReader {
       count(flames_.call_node(open_[parent].node, call.value), when, EventRef::of(call));
   }
 
-  /// The nearest of the range and those around it that is open here.
+  /// The innermost open range among the range and its ancestors.
   std::uint32_t open_of(RangeId range) const {
     for (; range.valid(); range = trace_.ranges.parent[range.value])
       if (const auto found = open_of_.find(range.value); found != open_of_.end())
@@ -147,7 +147,7 @@ class StackReader {
   ThreadId thread_;
   Interval when_;
   FlameBuilder flames_;
-  std::vector<Open> open_;  ///< [0] is the stretch
+  std::vector<Open> open_;  ///< [0] is the root: the time range
   std::unordered_map<std::uint32_t, std::uint32_t> open_of_;
 };
 

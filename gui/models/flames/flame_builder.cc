@@ -12,12 +12,12 @@
 namespace headway::gui {
 namespace {
 
-// What a child is of, beside its group of names.
+// Kinds of children, combined with the group of their name.
 constexpr std::uint32_t kKernel = 1u << 31;
 constexpr std::uint32_t kThread = 1u << 30;
 constexpr std::uint32_t kCall = 1u << 29;
 
-/// As in the rows of the timeline: what is called the same has one shade.
+/// As in the rows of the timeline, equal names have the same shade.
 std::uint8_t shade_of(std::uint32_t group) {
   return static_cast<std::uint8_t>((group * 2654435761u >> 16) % 3);
 }

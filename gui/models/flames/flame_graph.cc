@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kNone = UINT32_MAX;
 constexpr std::size_t kLookEvery = 1 << 16;
 
-/// How much of any stretch of time lies in the steady steps of the host.
+/// Computes how much of a time range lies in the steady steps of the host.
 class SteadyTime {
  public:
   SteadyTime(const analyzer::Steps& steps, bool everything) : everything_(everything) {
@@ -79,7 +79,7 @@ class Builder {
       std::uint32_t node = node_of[i] = flames_.range_node(above, i);
       flames_.count(node, inside, analyzer::EventRef::of(trace::RangeId{i}));
       flames_.node(node).total += inside;
-      // Roots of a thread make up its time; those of all threads are the whole.
+      // The root ranges of a thread make up its time; all threads together are the total.
       if (!parent.valid() || node_of[parent.value] == kNone) {
         flames_.node(above).total += inside;
         flames_.node(0).total += inside;
@@ -103,7 +103,7 @@ class Builder {
   FlameGraph finish() { return flames_.finish(); }
 
  private:
-  /// The node of a range with all that are around it; each is looked up once.
+  /// The node of a range within its ancestors; each is looked up once.
   std::uint32_t stack_of(trace::RangeId range) {
     if (stack_of_.empty()) stack_of_.assign(trace_.ranges.size(), kNone);
     std::vector<std::uint32_t>& chain = chain_;
@@ -205,7 +205,7 @@ std::vector<FlameBox> layout_flames(const FlameGraph& graph, std::uint32_t focus
         x += wide;
         continue;
       }
-      // The rest is narrower still: one box for all of it, where it amounts to anything.
+      // The remaining children are even narrower: they share one box, if it is wide enough.
       double rest = 0;
       for (std::uint32_t r = c; r < graph.first_child[above.node + 1]; ++r)
         rest += static_cast<double>(graph.nodes[graph.children[r]].total.ns) * scale;

@@ -17,10 +17,11 @@ namespace {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-/// The most that opening takes, per event: while the analysis runs, its graph and the timeline stand
-/// beside the columns (docs/design, "Opening large traces"; measured on 10 and 100 million events).
+/// Peak memory while opening, per event: during the analysis, its graph and the timeline exist in
+/// addition to the columns (docs/design, "Opening large traces"; measured on 10 and 100 million
+/// events).
 constexpr std::int64_t kPeakBytesPerEvent = 170;
-/// Others want memory, too, and what Linux calls available is an estimate.
+/// Other processes need memory too, and Linux's "available" is an estimate.
 constexpr double kUsableShare = 0.85;
 
 std::optional<std::int64_t> number_in(const std::filesystem::path& file) {
@@ -42,8 +43,8 @@ std::int64_t free_of_machine() {
   return kNoLimit;
 }
 
-/// Of this process's control group and those above it (version 2; a container sees its own as the
-/// root).
+/// Free memory of this process's control group and its ancestors (version 2; a container sees its
+/// own group as the root).
 std::int64_t free_of_groups() {
   std::ifstream in("/proc/self/cgroup");
   std::filesystem::path group;
@@ -56,7 +57,7 @@ std::int64_t free_of_groups() {
     auto most = number_in(at / "memory.max");
     auto used = number_in(at / "memory.current");
     if (most && used) {
-      // Cached file pages count as used, but are given back when needed.
+      // Cached file pages count as used, but can be reclaimed.
       std::int64_t cached = 0;
       std::ifstream stat(at / "memory.stat");
       std::int64_t bytes = 0;
@@ -86,14 +87,14 @@ std::string stretch_text(Interval stretch) {
 void require_room(const std::filesystem::path& path, std::int64_t room) {
   std::error_code error;
   auto bytes = std::filesystem::file_size(path, error);
-  // An event takes 12 bytes of a file at least: small ones need no counting.
+  // An event takes at least 12 bytes of a file, so small files need no counting.
   if (error || static_cast<std::int64_t>(bytes) / 12 <= room / kPeakBytesPerEvent / 2) return;
   std::optional<trace::Extent> extent = trace::extent_of(path);
   if (!extent) return;
   const double usable = kUsableShare * static_cast<double>(room);
   const double need = static_cast<double>(extent->events * kPeakBytesPerEvent);
   if (need <= usable || extent->when.empty()) return;
-  // A little less than what fits: events are denser in some places.
+  // A little less than what fits, because event density varies.
   Interval stretch = extent->middle(std::min(1.0, 0.8 * usable / need));
   throw TooLarge(
       fmt::format("{}: holds {} events; opening all of them needs about {}, but {} are free. Open "

@@ -10,11 +10,11 @@
 
 namespace headway::gui {
 
-/// Memory that this process may still take: what the machine has to spare, less where a control
-/// group allows less. INT64_MAX when nothing tells.
+/// Memory that this process may still use: the machine's free memory, or less if a control group
+/// limits it. INT64_MAX when neither is known.
 std::int64_t free_memory_bytes();
 
-/// A trace that does not fit; offers a stretch of it that does.
+/// The trace does not fit into memory. Has a time range of it that does.
 class TooLarge : public Error {
  public:
   TooLarge(const std::string& message, Interval stretch)
@@ -25,10 +25,10 @@ class TooLarge : public Error {
   Interval stretch_;
 };
 
-/// Throws TooLarge when opening the file would take more than `room` bytes. Looks at counts only.
+/// Throws TooLarge when opening the file would take more than `room` bytes. Reads only row counts.
 void require_room(const std::filesystem::path& path, std::int64_t room);
 
-/// "12.5s..20s" for --load-range.
+/// "12.5s..20s", the value of --load-range.
 std::string stretch_text(Interval stretch);
 
 }  // namespace headway::gui

@@ -9,7 +9,7 @@
 namespace headway::gui {
 namespace {
 
-/// What a row is of, in terms of the recorded machine: ids in memory may change as a file grows.
+/// Identifies a row by the recorded machine, because ids in memory may change as a file grows.
 using Key = std::tuple<RowKind, std::int64_t, std::int64_t, std::int64_t, std::string>;
 
 std::int64_t pid_of(const trace::Trace& trace, trace::ProcessId process) {
@@ -58,7 +58,7 @@ Key key_of(const TimelineModel& model, const Row& row) {
   }
 }
 
-/// Headings without a subject are told apart by what they are under, others of one key by order.
+/// Headings without a subject are distinguished by their parent, rows with equal keys by order.
 using RowsByKey = std::map<std::pair<Key, RowId>, std::vector<RowId>>;
 
 RowsByKey rows_by_key(const TimelineModel& model) {
@@ -89,7 +89,7 @@ std::vector<RowId> match_rows(const TimelineModel& from, const TimelineModel& to
   std::map<std::pair<Key, RowId>, std::size_t> used;
   for (std::size_t i = 0; i < to.rows.size(); ++i) {
     const Row& row = to.rows[i];
-    // Parents come before their children, so theirs is known.
+    // Parents come before their children, so they are matched already.
     RowId parent = row.parent.valid() ? matches[row.parent.value] : RowId::none();
     if (row.parent.valid() && !parent.valid()) continue;
     std::pair key(key_of(to, row), parent);

@@ -8,12 +8,12 @@
 
 namespace headway::gui {
 
-/// For each row of `to`, the row of `from` that shows the same thing; none for new ones. The two may
-/// be of one trace, or of one file at two times.
+/// For each row of `to`, the row of `from` that shows the same thing; none for new rows. Both
+/// models are of one trace, or of one file at two times.
 std::vector<RowId> match_rows(const TimelineModel& from, const TimelineModel& to);
 
-/// The same thing in a later session of the same trace or of the same, since then grown, file; none
-/// when it cannot be found.
+/// The same target in a later session of the same trace, or of the same file after it has grown;
+/// none when it cannot be found.
 Target find_again(const Session& from, const Target& target, const Session& to);
 
 }  // namespace headway::gui

@@ -22,8 +22,8 @@ int worker_threads() {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
 }
 
-/// What is known without an analysis, in its form, so that whatever draws an event needs no second
-/// way.
+/// The facts that are known without an analysis, as an Analysis, so that drawing code works
+/// unchanged.
 analyzer::Analysis unanalysed(const trace::Trace& trace) {
   analyzer::Analysis result;
   const trace::DeviceOps& ops = trace.device_ops;
@@ -42,7 +42,7 @@ analyzer::Analysis unanalysed(const trace::Trace& trace) {
   return result;
 }
 
-/// Evidence of a finding, with the rows of `trace` that its events have there.
+/// Evidence of a finding, with event rows converted to those of `trace`.
 std::vector<analyzer::Evidence> evidence_in_whole(const analyzer::Finding& finding,
                                                   const analyzer::JobAnalysis& job,
                                                   const trace::KeptRows& critical) {
@@ -60,7 +60,7 @@ std::vector<analyzer::Evidence> evidence_in_whole(const analyzer::Finding& findi
   return evidence;
 }
 
-/// What the command line's report says of the job, about the trace of all its ranks.
+/// Copies the verdicts of the command line's report on a job to the analysis of all its ranks.
 void take_verdicts_of(const analyzer::JobReport& report, const trace::Trace& trace,
                       analyzer::Analysis& analysis) {
   const analyzer::JobAnalysis& job = *report.analysis.job;

@@ -22,7 +22,7 @@ const DevicePartition* first_partition(const Session& session) {
   return session.analysis.partitions.empty() ? nullptr : &session.analysis.partitions.front();
 }
 
-/// The name of a row on a side: B's is that of the row; A's may be the former one ("was NAME").
+/// The name of a row on a side: B has the row's name; A may have a former one ("was NAME").
 std::optional<std::string_view> name_on(Side side, const Table& table,
                                         const std::vector<analyzer::Cell>& row) {
   auto text = [&](std::string_view id) -> std::string_view {
@@ -119,7 +119,7 @@ Interval SessionPair::interval(Side side, std::optional<StepPair> pair) const {
   return session(side).timeline.bounds;
 }
 
-/// Finds the row of each op of the model and of each name, and the longest device op of each row.
+/// Indexes the row of each op of the model and of each name, and the longest device op of each row.
 void SessionPair::index_rows(Side side) {
   const Session& s = session(side);
   Rows& rows = rows_[at(side)];
@@ -162,7 +162,7 @@ std::uint32_t SessionPair::row_of(Side side, bool by_op, std::uint32_t device_op
   return key < index.size() ? index[key] : kNoRow;
 }
 
-/// The device ops of the compared device that start inside `where`, by time.
+/// Visits the device ops of the compared device that start inside `where`, by time.
 template <class Visit>
 void SessionPair::for_each_op(Side side, Interval where, Visit visit) const {
   const Session& s = session(side);
@@ -229,7 +229,8 @@ Target SessionPair::counterpart(Side from, const Target& target,
       target.event.kind != analyzer::EventRef::Kind::kDeviceOp)
     return {};
   const std::uint32_t op = target.event.index;
-  // Kernels of one name serve many ops of the model: where both agree it is the same work.
+  // Kernels with one name serve many ops of the model: where name and op agree, the work is the
+  // same.
   const std::uint32_t kernel = row_of(from, false, op);
   const std::uint32_t model_op = row_of(from, true, op);
   if (kernel == kNoRow && model_op == kNoRow) return {};

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kEnding = ".snapshot";
 
-/// FNV-1a: names files; whether it is the right one is told by the key inside.
+/// FNV-1a, for file names; the key inside the file tells whether it is the right one.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ull;
   for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
@@ -32,7 +32,7 @@ struct Kept {
   std::int64_t bytes = 0;
 };
 
-/// Snapshots, and what an interrupted writer left of one an hour ago or more.
+/// Snapshots, and temporary files that an interrupted writer left at least an hour ago.
 std::vector<Kept> kept_in(const fs::path& folder) {
   std::vector<Kept> kept;
   std::error_code error;
@@ -59,7 +59,7 @@ TraceCache::TraceCache(fs::path folder, Limits limits)
     : folder_(std::move(folder)), limits_(limits) {}
 
 fs::path TraceCache::default_folder() {
-  // A relative XDG path is to be ignored, says its specification.
+  // The XDG specification says that relative paths are ignored.
   const char* xdg = std::getenv("XDG_CACHE_HOME");
   if (xdg && *xdg == '/') return fs::path(xdg) / "headway";
   const char* home = std::getenv("HOME");
@@ -78,12 +78,14 @@ std::optional<trace::Trace> TraceCache::load(const trace::SnapshotKey& key,
   const fs::path file = file_of(key);
   std::optional<trace::Trace> trace = trace::read_snapshot(file, key, why_not);
   std::error_code ignored;
-  if (trace) fs::last_write_time(file, fs::file_time_type::clock::now(), ignored);  // "used"
+  if (trace)
+    fs::last_write_time(file, fs::file_time_type::clock::now(), ignored);  // marks it as
+                                                                           // used
   if (!why_not.empty()) fs::remove(file, ignored);
   return trace;
 }
 
-/// Removes what was not used for longest. False when the disk is too full all the same.
+/// Removes the least recently used snapshots. False if the disk is still too full.
 bool TraceCache::make_room(std::int64_t bytes) const {
   if (bytes > limits_.most_bytes) return false;
   std::vector<Kept> kept = kept_in(folder_);
@@ -110,12 +112,12 @@ bool TraceCache::store(const trace::Trace& trace, const trace::SnapshotKey& key,
     std::error_code error;
     fs::create_directories(folder_, error);
     if (error) return false;
-    ::chmod(folder_.c_str(), 0700);  // names of programs and paths are nobody else's business
+    ::chmod(folder_.c_str(), 0700);  // names of programs and paths are private
     if (trace::snapshot_key(key.path) != key) return false;
     if (!make_room(trace::snapshot_bytes(trace))) return false;
     return trace::write_snapshot(trace, key, file_of(key), keep_going);
   } catch (const Error&) {
-    return false;  // the disk refused; the recording itself is untouched
+    return false;  // writing failed; the recording itself is unchanged
   }
 }
 

@@ -13,7 +13,7 @@ namespace headway::gui {
 
 namespace fs = std::filesystem;
 
-/// False for a file that is to be left as it is.
+/// Returns false for a file that must not be overwritten.
 bool TraceNotes::read(Book& book, const fs::path& file, std::string& trouble) {
   try {
     if (std::size_t left_out = book.notes.unite(file)) {
@@ -35,7 +35,7 @@ std::string TraceNotes::open(const trace::Trace& trace, const std::vector<TraceP
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Book& book = books_.emplace_back();
     book.shift = parts[i].shift;
-    // Those of others, too, that were put beside; written is the first.
+    // Also reads the note files of others beside the recording; only the first file is written.
     const std::vector<fs::path> files = trace::note_files_of(parts[i].file);
     for (const fs::path& file : files) {
       const bool usable = read(book, file, trouble);
@@ -43,7 +43,7 @@ std::string TraceNotes::open(const trace::Trace& trace, const std::vector<TraceP
     }
     if (name.empty()) continue;
     const std::string own = i == 0 ? name : fmt::format("{}-{}", name, i);
-    read(book, own_folder / (own + ".txt"), trouble);  // from before notes lay beside the trace
+    read(book, own_folder / (own + ".txt"), trouble);  // notes of older versions
     if (read(book, own_folder / (own + ".json"), trouble)) book.own = own_folder / (own + ".json");
   }
   collect();

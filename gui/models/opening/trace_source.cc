@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One by one, as the report reads a job: folders, patterns and archives stand for what is in them.
+/// The list of files as the report reads a job: folders, patterns and archives are expanded.
 std::vector<fs::path> files_of(const TraceSource& source) {
   std::vector<std::string> arguments;
   for (const fs::path& file : source.files) arguments.push_back(file.string());
@@ -23,7 +23,7 @@ std::vector<fs::path> files_of(const TraceSource& source) {
   return {files.begin(), files.end()};
 }
 
-/// SQLite keeps what is not yet in the file in a log beside it.
+/// SQLite keeps changes that are not yet in the file in a log beside it.
 bool has_log(const fs::path& file) {
   std::error_code error;
   auto bytes = fs::file_size(file.string() + "-wal", error);
@@ -51,7 +51,7 @@ ReadTrace read_file(const TraceSource& source, const fs::path& file, std::int64_
   options.stretch = source.stretch;
   read.trace = trace::load(file, options);
   const bool unfinished = read.trace.meta_value(trace::meta::kState) == "recording";
-  // A recorder that was killed leaves this state behind.
+  // A killed recorder leaves this state behind.
   const bool gone = unfinished && !read.trace.meta_value(trace::meta::kRecorder).empty() &&
                     trace::recording_progress(file).recorder == trace::Recorder::kGone;
   read.recording = unfinished && !gone;
@@ -74,7 +74,7 @@ ReadTrace read_source(const TraceSource& source, const std::function<void(double
   if (files.size() == 1) return read_file(source, files[0], room, progress);
   std::vector<trace::Trace> traces;
   traces.reserve(
-      files.size());  // growing would copy traces, and the views of their texts with them
+      files.size());  // reallocation would copy traces and invalidate the views of their texts
   ReadTrace whole;
   std::uint32_t processes = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {

@@ -16,35 +16,36 @@ namespace headway::gui {
 
 /// What to open, and how.
 struct TraceSource {
-  /// Recordings; folders and patterns stand for those in them. Several are shown as one job.
+  /// Recordings; a folder or pattern stands for the recordings in it. Several are shown as one job.
   std::vector<std::filesystem::path> files;
   std::optional<Interval> stretch;     ///< read only the events that touch it
-  std::filesystem::path cache_folder;  ///< of TraceCache; empty: without one
-  std::int64_t memory_bytes = 0;       ///< most to take; 0: what the machine has to spare
-  /// Traces with fewer events are shown when they are analysed: below half a million that takes a
-  /// quarter of a second, not worth a picture before it.
+  std::filesystem::path cache_folder;  ///< folder of TraceCache; empty: no cache
+  std::int64_t memory_bytes = 0;       ///< memory limit; 0: the machine's free memory
+  /// Traces with fewer events are shown only once they are analysed: below half a million events
+  /// the analysis takes a quarter of a second, so a first look is not worthwhile.
   std::size_t first_look_from = 500'000;
 };
 
-/// One recording of what is shown.
+/// One recording of the shown trace.
 struct TracePart {
   std::filesystem::path file;
-  DurationNs shift;                 ///< by which its times are later in the trace that is shown
-  std::uint32_t first_process = 0;  ///< of its processes there; they follow each other
+  DurationNs shift;                 ///< added to its times in the shown trace
+  std::uint32_t first_process = 0;  ///< index of its first process in the shown trace; its
+                                    ///< processes are consecutive
 };
 
-/// A trace as it was read.
+/// A trace as read, before analysis.
 struct ReadTrace {
   trace::Trace trace;
-  std::vector<TracePart> parts = {};  ///< empty: the trace is one
+  std::vector<TracePart> parts = {};  ///< empty: the trace is a single recording
   bool from_cache = false;
   bool recording = false;  ///< the recorder was still writing
-  /// Set for what TraceCache::store may keep: the file as it was before it was read.
+  /// Set if TraceCache::store may keep the trace: identifies the file as it was before reading.
   std::optional<trace::SnapshotKey> keep_as = {};
 };
 
-/// Reads a source. Throws TooLarge, naming a stretch that fits, when it does not fit into memory;
-/// otherwise as trace::load. What `progress` throws ends the reading and comes out of it.
+/// Reads a source. Throws TooLarge with a time range that fits if it does not fit into memory;
+/// otherwise as trace::load. An exception of `progress` ends the reading and is passed on.
 ReadTrace read_source(const TraceSource& source, const std::function<void(double)>& progress);
 
 }  // namespace headway::gui

@@ -41,7 +41,7 @@ class Builder {
     for (std::uint32_t i = 0; i < tasks.size(); ++i) {
       const Target target = Target::of(tasks[i].event);
       const bool range = tasks[i].event.kind == EventRef::Kind::kRange;
-      // Of other threads there are batches alone: rows with holes where the rest would be.
+      // Other threads have only batches here: their rows would have holes for everything else.
       if (range && !own[trace_.ranges.thread[tasks[i].event.index].value]) continue;
       std::optional<Place> place = model_.find(target);
       if (!place || !place->row.valid()) continue;
@@ -55,8 +55,8 @@ class Builder {
           range ? std::size_t{trace_.ranges.depth[tasks[i].event.index]} : std::size_t{0};
       pieces_[place->row].push_back({i, when, lane, color_of(tasks[i].event)});
     }
-    // Without an entry a row says that nothing is left of it; of rows without recorded events in the
-    // step there is nothing to say.
+    // A row without entries says that nothing remains of its recorded events. Rows without recorded
+    // events in the step are not shown.
     for (const auto& [where, intervals] : gone_) pieces_[where.first];
     for (auto& [row, pieces] : pieces_) add_row(row, std::move(pieces));
     for (auto& [where, intervals] : gone_) add_gone(where, std::move(intervals));
@@ -76,7 +76,7 @@ class Builder {
   }
 
   void add_row(RowId recorded, std::vector<Piece> pieces) {
-    // What reaches into the step from before begins where it does.
+    // Events that began before the step start where the step starts.
     std::stable_sort(pieces.begin(), pieces.end(),
                      [](const Piece& a, const Piece& b) { return a.when.begin < b.when.begin; });
     const Row& beside = model_.row(recorded);
@@ -84,7 +84,7 @@ class Builder {
     row.kind = RowKind::kPredicted;
     row.subject = recorded.value;
     row.companion_of = recorded;
-    // Ranges have rows of calls and waits below them; the prediction stands before those.
+    // Rows of ranges are followed by rows of calls and waits; the prediction comes before those.
     const bool below = beside.kind == RowKind::kThread;
     row.parent = below ? recorded : beside.parent;
     row.depth = static_cast<std::uint8_t>(beside.depth + (below ? 1 : 0));
@@ -131,7 +131,7 @@ const Lane* PredictedTimeline::gone(RowId row, std::uint32_t lane) const {
 
 Interval PredictedTimeline::view() const {
   const TimeNs end = std::max(step.recorded.end, step.predicted_interval().end);
-  // At the end there is room for the flag that says so.
+  // Room at the end for the flag with the gain.
   const DurationNs air = (end - step.recorded.begin) / 20;
   return {step.recorded.begin - air, end + air * 4};
 }
@@ -163,7 +163,7 @@ std::string PredictedTimeline::sentence() const {
       "Step {} with {}: {} instead of {}, {} ({})", session->analysis.steps.all[step.step].number,
       fixes_text(), format_duration(step.predicted), format_duration(step.recorded.length()),
       gain_text(), format_percent(ratio(DurationNs{std::abs(gain.ns)}, step.recorded.length())));
-  // What the replay leaves out without any change, too, is no gain.
+  // A difference that the replay shows even without a change is not a gain.
   const DurationNs off{std::abs((step.recorded.length() - step.replayed).ns)};
   if (off.ns * 20 > std::abs(gain.ns) && off.ns * 1000 > step.replayed.ns)
     text += fmt::format("; {} without a recorded cause", format_duration(off));

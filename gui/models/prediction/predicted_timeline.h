@@ -15,31 +15,31 @@ struct Fix;
 
 namespace headway::gui {
 
-/// A session's timeline with rows of one step as fixes would have it, each beneath the recorded row
-/// of the same stream or thread and beginning where the recorded step does. Rows that were there
-/// keep their ids: predicted ones come behind all of them. Costs what the rows' names take, and the
-/// step's events. Immutable.
+/// A session's timeline with added rows that show one step as predicted with some fixes. Each added
+/// row is below the recorded row of the same stream or thread and starts where the recorded step
+/// starts. Recorded rows keep their ids; predicted rows have higher ids. Memory: the names of the
+/// rows and the events of the step. Immutable.
 struct PredictedTimeline {
   PredictedTimeline() = default;
   PredictedTimeline(const PredictedTimeline&) = delete;  // the model points into it
   PredictedTimeline& operator=(const PredictedTimeline&) = delete;
 
   std::shared_ptr<const Session> session;
-  std::vector<const analyzer::Fix*> fixes;  ///< made together
+  std::vector<const analyzer::Fix*> fixes;  ///< the fixes that are applied together
   analyzer::PredictedStep step;
   TimelineModel model;
 
-  /// Recorded events on a line that the fixes take away; null: none.
+  /// The recorded events on a lane that the fixes remove; null: none.
   const Lane* gone(RowId row, std::uint32_t lane) const;
-  /// The recorded and the predicted step, with a little air.
+  /// The time range of the recorded and the predicted step, with a margin.
   Interval view() const;
-  /// The first predicted row that has something; none when nothing of the step has a row.
+  /// The first predicted row that is not empty; none when no part of the step has a row.
   RowId first_row() const;
   /// "Step 12 with “Do not wait for the device”: 2.00 ms instead of 2.40 ms, 400 µs less (16.7 %)".
   std::string sentence() const;
   /// "400 µs less".
   std::string gain_text() const;
-  /// "“Do not wait for the device”"; of more than two their number.
+  /// "“Do not wait for the device”"; for more than two fixes their number.
   std::string fixes_text() const;
 
   struct Line {
@@ -50,12 +50,12 @@ struct PredictedTimeline {
   std::vector<Line> lines;  ///< by row, then lane
 };
 
-/// The timeline of a step that was predicted for this session with these fixes.
+/// Adds a step that was predicted for this session with these fixes to its timeline.
 std::shared_ptr<const PredictedTimeline> add_prediction(std::shared_ptr<const Session> session,
                                                         std::vector<const analyzer::Fix*> fixes,
                                                         analyzer::PredictedStep step);
 
-/// The finding, of those with a prediction, whose fix gains most; -1: none.
+/// The index of the finding whose predicted fix gains most; -1: no finding has a prediction.
 int best_predicted_finding(const analyzer::Analysis& analysis);
 
 }  // namespace headway::gui

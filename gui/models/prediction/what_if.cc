@@ -21,10 +21,10 @@ namespace {
 using analyzer::Fix;
 using analyzer::FixKind;
 
-/// Of the step: less is none.
+/// A smaller share of the step counts as no gain.
 constexpr double kSomething = 0.001;
 
-/// Likewise of two gains.
+/// Two gains that differ by a smaller share count as equal.
 constexpr double kDifferent = 0.005;
 
 /// "−46.7 %" of the step; "+2.0 %" where it gets longer.
@@ -156,7 +156,7 @@ WhatIfAnswer WhatIfStudy::ask(std::span<const Fix* const> fixes,
   WhatIfAnswer answer;
   answer.missing = missing();
   if (!answer.missing.empty()) return answer;
-  // In the order of the list, so that the order of ticking changes nothing.
+  // In the order of the list, so that the order of ticking has no effect.
   std::vector<analyzer::ProposedFix> proposed;
   for (const Known& known : known_) {
     if (std::ranges::find(fixes, known.fix) == fixes.end()) continue;

@@ -22,7 +22,7 @@ analyzer::Table empty_table() {
   return table;
 }
 
-/// Collects rows and hands them on in pieces, with one header.
+/// Collects rows and passes them on in pieces, with one header.
 class Pieces {
  public:
   explicit Pieces(const std::function<void(std::string_view)>& write)
@@ -71,7 +71,7 @@ std::size_t write_events_csv(const Session& session, const EventSelection& selec
       selection.name.empty() ? std::nullopt : trace.strings.find(selection.name);
   auto wanted = [&](Interval when, trace::StringId id) {
     if (!selection.name.empty()) return name && id == *name;
-    // An event without length touches the time it is in.
+    // An event without duration overlaps the range that contains its time.
     return when.begin < selection.time.end &&
            (when.end > selection.time.begin || when.begin >= selection.time.begin);
   };

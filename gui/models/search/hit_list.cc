@@ -22,7 +22,7 @@ struct Kept {
   DurationNs length;
 };
 
-/// The first, longest or shortest of the hits, in the order of the search.
+/// Keeps the first, longest or shortest hits, in the order of the search.
 class Keeper {
  public:
   explicit Keeper(HitQuery::Keep keep) : keep_(keep) {}
@@ -30,7 +30,7 @@ class Keeper {
   void add(const Kept& hit) {
     if (keep_ == HitQuery::Keep::kFirst && kept_.size() == HitList::kMost) return;
     kept_.push_back(hit);
-    // Cut back now and then: never more than twice as many are held.
+    // Cuts the list back at twice the limit, so that memory is bounded.
     if (kept_.size() == 2 * HitList::kMost) cut();
   }
   std::vector<Kept> take() {

@@ -12,30 +12,31 @@
 
 namespace headway::gui {
 
-/// Which hits are wanted in the list.
+/// Which hits the list shows.
 struct HitQuery {
   enum class Keep : std::uint8_t { kFirst, kLongest, kShortest };
 
-  DurationNs least = {};           ///< hits that take as long
-  DurationNs below = {INT64_MAX};  ///< and not as long as that
-  Keep keep = Keep::kFirst;        ///< of too many
+  DurationNs least = {};           ///< minimum duration of hits
+  DurationNs below = {INT64_MAX};  ///< durations must be below this
+  Keep keep = Keep::kFirst;        ///< which hits to keep if there are more than kMost
 
   bool is_filtered() const { return least.ns > 0 || below.ns != INT64_MAX; }
   bool operator==(const HitQuery&) const = default;
 };
 
-/// The hits of a search as a table, and how long all of them take. Made on any thread: a pass over the hits.
+/// The hits of a search as a table, with a histogram of their durations. Made on any thread; one
+/// pass over the hits.
 struct HitList {
-  /// More rows than a person reads, and few enough to be sorted while one waits.
+  /// More rows than a person reads, but few enough to sort without a noticeable wait.
   static constexpr std::size_t kMost = 5000;
 
-  std::size_t hits = 0;         ///< of the search
-  std::size_t in_duration = 0;  ///< of them, those that the query's durations leave
+  std::size_t hits = 0;         ///< number of hits of the search
+  std::size_t in_duration = 0;  ///< number of hits within the query's durations
   DurationHistogram histogram;  ///< of all hits
   std::shared_ptr<const LinkedTable>
       table;  ///< at most kMost of `in_duration`; leads to the events
 };
-/// Without a table when `*cancelled` becomes true.
+/// The table is missing if `*cancelled` becomes true.
 HitList list_hits(const Session& session, const Search& search, const HitQuery& query,
                   const std::atomic<bool>* cancelled = nullptr);
 

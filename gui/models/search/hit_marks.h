@@ -12,24 +12,24 @@
 
 namespace headway::gui {
 
-/// Where the hits of a search are on the timeline, so that a frame marks them at a cost that depends
-/// on its pixels only: whether any event of a drawn item is a hit is one subtraction. Made on any
-/// thread, immutable after that; two bits an event.
+/// Marks the hits of a search on the timeline, so that a frame's cost depends on its pixels only:
+/// whether any event of a drawn item is a hit takes one subtraction. Made on any thread, then
+/// immutable; two bits per event.
 class HitMarks {
  public:
-  /// Parts of the whole trace that the overview tells apart.
+  /// Number of parts of the whole trace in which the overview counts hits.
   static constexpr std::size_t kParts = 2048;
 
-  /// Gives up, with no marks, when `*cancelled` becomes true.
+  /// Has no marks when `*cancelled` becomes true.
   HitMarks(const TimelineModel& model, const Search& search,
            const std::atomic<bool>* cancelled = nullptr);
 
   /// True when one of the item's events is a hit.
   bool any(RowId row, std::uint32_t lane, const LaneItem& item) const;
   std::size_t in_row(RowId row) const;
-  /// By row, also those that only repeat what others show.
+  /// By row; includes rows that only repeat what others show.
   const std::vector<bool>& rows() const { return has_hits_; }
-  /// Hits that begin in each part of the trace's bounds.
+  /// Number of hits that begin in each part of the trace's bounds.
   std::span<const std::uint32_t> parts() const { return parts_; }
 
  private:

@@ -32,7 +32,7 @@ auto key(const trace::Trace& trace, EventRef event) {
   return std::tuple(starts(trace, event.kind)[event.index], event.kind, event.index);
 }
 
-/// The first row of `kind` that comes after `from`.
+/// The first row of `kind` that comes after `from` in the order of hits.
 std::size_t first_after(const trace::Trace& trace, Kind kind, EventRef from) {
   if (from.kind == kind) return from.index + std::size_t{1};
   const std::vector<TimeNs>& start = starts(trace, kind);
@@ -61,17 +61,17 @@ Search::Search(const trace::Trace& trace, const analyzer::Analysis& analysis,
   for (std::size_t k = 0; k < kKinds.size(); ++k)
     matches_[k] = BitRank(starts(trace, kKinds[k]).size());
   if (needle.empty()) return;
-  // Each text is looked at once, however many events have it as their name.
+  // Each text is matched once, however many events have it as their name.
   std::vector<bool> string_matches(trace.strings.size(), false);
   std::vector<bool> op_matches(analysis.attribution.ops.size(), false);
   auto stop = [&](std::size_t i, std::size_t every) {
     return cancelled && i % every == 0 && cancelled->load();
   };
   for (std::uint32_t i = 0; i < string_matches.size(); ++i) {
-    if (stop(i, 64)) return;  // a pattern may need long for a text
+    if (stop(i, 64)) return;  // a pattern may take long for one text
     string_matches[i] = wanted(trace.strings[trace::StringId{i}]);
   }
-  // ops[0] is "(unattributed)": not a name anyone gave.
+  // ops[0] is "(unattributed)", which is not a recorded name.
   for (std::size_t i = 1; i < op_matches.size(); ++i)
     op_matches[i] = wanted(analysis.attribution.ops[i].name);
   const auto& op_of = analysis.attribution.op_of;

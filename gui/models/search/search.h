@@ -16,17 +16,17 @@
 
 namespace headway::gui {
 
-/// Tells whether a text of the trace is wanted.
+/// Returns true if a text of the trace matches.
 using TextMatcher = std::function<bool(std::string_view)>;
-/// Texts that contain `needle`, ASCII letters in either case; a needle in double quotes is the whole
-/// text and matches exactly.
+/// Matches texts that contain `needle`, ignoring the case of ASCII letters. A needle in double
+/// quotes must equal the whole text exactly.
 TextMatcher substring_matcher(std::string_view needle);
 
-/// All events whose name, or whose op of the model, is wanted. Made on any thread; immutable after
-/// that. Keeps two bits an event, so a letter that is in every name costs no memory.
+/// All events whose name, or whose op of the model, matches. Made on any thread, then immutable.
+/// Needs two bits per event, even if every event matches.
 class Search {
  public:
-  /// Gives up, with no hits, when `*cancelled` becomes true. `needle` is what the user typed.
+  /// Has no hits when `*cancelled` becomes true. `needle` is the text that the user typed.
   Search(const trace::Trace& trace, const analyzer::Analysis& analysis, std::string_view needle,
          const TextMatcher& wanted, const std::atomic<bool>* cancelled = nullptr);
   Search(const trace::Trace& trace, const analyzer::Analysis& analysis, std::string_view needle,
@@ -37,8 +37,8 @@ class Search {
   std::size_t hits() const { return hits_; }
   bool matches(analyzer::EventRef event) const;
 
-  /// The nearest hit after (before) `from` in the order of start, round the end; any hit after the
-  /// start of the trace when `from` is none.
+  /// The nearest hit after (before) `from` by start time; continues from the other end of the
+  /// trace. If `from` is none, the first hit (the last one when going backward).
   std::optional<analyzer::EventRef> next(analyzer::EventRef from, bool forward) const;
   /// All hits by start; `visit` returns false to stop.
   template <class Visit>
@@ -80,11 +80,11 @@ class Search {
 
   const trace::Trace* trace_;
   std::string needle_;
-  std::array<BitRank, 3> matches_;  ///< by kind of event, then by its row
+  std::array<BitRank, 3> matches_;  ///< by kind of event, then by row of its table
   std::size_t hits_ = 0;
 };
 
-/// The next event of the same kind and name in the order of start; none when there is no other.
+/// The next event of the same kind and name by start time; none when there is no other.
 std::optional<analyzer::EventRef> next_of_same_name(const trace::Trace& trace,
                                                     analyzer::EventRef from, bool forward);
 

@@ -16,7 +16,7 @@ namespace {
 using analyzer::Cell;
 using analyzer::ColumnKind;
 
-/// 0: nothing; k: from 10^(k-1) bytes to below 10^k.
+/// 0: no bytes; k: from 10^(k-1) bytes to below 10^k.
 std::uint32_t size_class(std::int64_t bytes) {
   std::uint32_t size = 0;
   for (; bytes > 0; bytes /= 10) ++size;

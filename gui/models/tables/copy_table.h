@@ -7,8 +7,8 @@ namespace headway::gui {
 
 enum class CopyDirection : std::uint8_t { kAll, kToDevice };
 
-/// Copies and sets of memory by kind, memory and size (decades): count, bytes, time, rate,
-/// over the whole trace. Rows lead to the longest.
+/// Copies and memsets by kind, memory and size (powers of ten): count, bytes, time, rate, over the
+/// whole trace. A row links to the longest one.
 LinkedTable make_copy_table(const trace::Trace& trace, const analyzer::Analysis& analysis,
                             CopyDirection direction);
 

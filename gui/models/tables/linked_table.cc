@@ -49,7 +49,7 @@ bool holds(const std::vector<Cell>& row, const std::vector<std::string>& words) 
   });
 }
 
-/// `order` sorted by the numbers of a column; those without one stay behind, in their order.
+/// Sorts `order` by the numbers of a column; rows without a number stay at the end, in their order.
 void sort_by_number(std::vector<std::uint32_t>& order, const LinkedTable& table, std::size_t column,
                     bool descending) {
   std::vector<std::pair<double, std::uint32_t>> keyed;
@@ -127,7 +127,7 @@ double number_of(const Cell& cell) {
 
 std::string cell_text(const Column& column, const Cell& cell) {
   const double* number = std::get_if<double>(&cell);
-  // Counts per step are mostly whole: "8", not "8.00".
+  // Counts per step are mostly integers: shown as "8", not "8.00".
   if (number && column.kind == ColumnKind::kNumber && std::floor(*number) == *number &&
       std::fabs(*number) < 1e15)
     return format_count(static_cast<std::int64_t>(*number));

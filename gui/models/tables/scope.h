@@ -10,9 +10,9 @@
 
 namespace headway::gui {
 
-/// What figures are over.
+/// The part of the trace that figures are computed over.
 enum class Scope : std::uint8_t {
-  kSteady,  ///< the steady steps; the whole trace where there are none
+  kSteady,  ///< the steady steps; the whole trace if there are none
   kWhole,
 };
 
@@ -21,7 +21,7 @@ inline bool has_steady_steps(const analyzer::Analysis& analysis) {
 }
 
 /// Calls `visit(op)` for every device op in scope. Returns the number of steps times devices that
-/// they are of; 0: the whole trace.
+/// the ops belong to; 0: the whole trace.
 template <class Visit>
 std::int64_t visit_ops(const trace::Trace& trace, const analyzer::Analysis& analysis, Scope scope,
                        Visit visit) {

@@ -22,9 +22,9 @@ namespace {
 using analyzer::ColumnKind;
 
 constexpr std::int64_t kLatest = std::int64_t{10} * 365 * 86400 * 1'000'000'000;  ///< ten years
-constexpr double kSeconds = 600;  // there is a button to stop it before
+constexpr double kSeconds = 600;  // time limit; the user can stop a query before
 
-/// What Headway declares about its tables and those of Nsight Systems.
+/// Adds the descriptions that Headway declares for its tables and those of Nsight Systems.
 void add_docs(SqlTable& table) {
   trace::for_each_table([&]<class Table>() {
     if (Table::name != table.name) return;
@@ -38,7 +38,7 @@ void add_docs(SqlTable& table) {
   });
 }
 
-/// A column of a result is text when one of its values is.
+/// A column of a result is a text column if any of its values is a text.
 ColumnKind kind_of(const trace::sqlite::QueryResult& result, std::size_t column) {
   bool text = std::any_of(result.rows.begin(), result.rows.end(), [&](const auto& row) {
     return std::holds_alternative<std::string>(row[column]);
@@ -46,7 +46,7 @@ ColumnKind kind_of(const trace::sqlite::QueryResult& result, std::size_t column)
   return text ? ColumnKind::kText : ColumnKind::kRaw;
 }
 
-/// Rows with a start lead to that time, as events of the file's tables have one.
+/// Rows with a start link to that time, because events of the file's tables have a start.
 void add_times(LinkedTable& table) {
   int start = table.column("start");
   int end = table.column("end");

@@ -22,19 +22,19 @@ struct SqlTable {
   std::vector<Column> columns;
 };
 
-/// Throws Error in words when the file is no longer where it was opened.
+/// Throws Error with a message for the user if the file is no longer at this path.
 void require_file(const std::filesystem::path& file);
 
-/// Tables and views of an SQLite file with what Headway knows of them. Throws Error.
+/// Tables and views of an SQLite file, with Headway's description of them. Throws Error.
 std::vector<SqlTable> sql_tables(const std::filesystem::path& file);
 
-/// True when the file itself can be queried.
+/// True when the file is an SQLite file, so that it can be queried directly.
 bool is_sqlite(const std::filesystem::path& file);
 
-/// A name as an identifier of SQL.
+/// `name` quoted as an SQL identifier.
 std::string sql_name(std::string_view name);
 
-/// What a query gave.
+/// The result of a query.
 struct SqlAnswer {
   LinkedTable table;
   bool cut = false;
@@ -43,18 +43,19 @@ struct SqlAnswer {
 };
 inline constexpr std::size_t kSqlRows = 10'000;
 
-/// Runs a query that can only read, at most kSqlRows rows. Throws Error in words.
+/// Runs a read-only query that returns at most kSqlRows rows. Throws Error with a message for the
+/// user.
 SqlAnswer run_sql(const std::filesystem::path& file, const std::string& sql,
                   const std::atomic<bool>& cancelled);
 
 inline constexpr std::size_t kPreviewRows = 1'000;
-/// The query that shows the begin of a table.
+/// The query that shows the first rows of a table.
 std::string preview_query(std::string_view table);
-/// Runs it and counts: `text` is "First 1,000 of 48,211 rows." where the table has more.
+/// Runs that query and counts the rows: `text` is "First 1,000 of 48,211 rows." if there are more.
 SqlAnswer preview_table(const std::filesystem::path& file, std::string_view table,
                         const std::atomic<bool>& cancelled);
 
-/// Queries to begin with: a title and the text. Only such whose tables the file has.
+/// Example queries: a title and the text. Only those whose tables the file has.
 std::vector<std::pair<std::string, std::string>> sql_examples(const std::vector<SqlTable>& tables);
 
 }  // namespace headway::gui

@@ -8,7 +8,7 @@
 namespace headway::gui {
 namespace {
 
-/// U+202A..U+202E and U+2066..U+2069 make text that follows them run the other way, over its
+/// U+202A..U+202E and U+2066..U+2069 reverse the direction of the text that follows, across its
 /// neighbours.
 void replace_direction_controls(std::string& text) {
   for (std::size_t i = 0; (i = text.find('\xe2', i)) != std::string::npos; ++i) {
@@ -24,7 +24,7 @@ void replace_direction_controls(std::string& text) {
 }  // namespace
 
 std::string display_text(std::string_view text, std::size_t characters) {
-  // A character has at most four bytes: what is further in cannot be shown.
+  // A character has at most four bytes, so bytes further inside cannot be shown.
   std::size_t reach = characters * 4;
   std::string cut;
   if (text.size() > 2 * reach) {

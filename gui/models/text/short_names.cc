@@ -9,15 +9,15 @@
 namespace headway::gui {
 namespace {
 
-/// Longer signatures would be looked at for nothing: what tells them apart is at their begin.
+/// Limit of the parsed length: signatures differ near their beginning.
 constexpr std::size_t kMostCharacters = 4000;
 
 void erase_all(std::string& text, std::string_view part) {
   for (std::size_t at; (at = text.find(part)) != std::string::npos;) text.erase(at, part.size());
 }
 
-/// The function of a signature with its template arguments: what stands before the parameters, without the type that
-/// it returns.
+/// The function name of a signature with its template arguments, without the return type and the
+/// parameters.
 std::string_view function_of(std::string_view text) {
   int depth = 0;
   std::size_t begin = 0;
@@ -50,7 +50,8 @@ bool drop_end(std::string_view& word, std::string_view end) {
   return true;
 }
 
-/// What a template of PyTorch is filled with: "add" of `CUDAFunctor_add<float>`. Empty: nothing that tells.
+/// The operation in the template arguments of a PyTorch kernel: "add" of `CUDAFunctor_add<float>`.
+/// Empty: none is recognised.
 std::string_view operation_of(std::string_view arguments) {
   constexpr auto kWrappers =
       std::to_array<std::string_view>({"gpu_kernel_impl", "gpu_kernel_impl_nocast", "AUnaryFunctor",
@@ -72,7 +73,7 @@ std::string_view operation_of(std::string_view arguments) {
   return {};
 }
 
-/// What a kernel of a library of matrix products does, by its tile's name.
+/// The operation of a kernel from a matrix-product library, from the name of its tile.
 std::string_view product_of(std::string_view arguments) {
   for (std::string_view kind :
        {"dgrad", "wgrad", "fprop", "fmha", "attention", "conv", "gemv", "gemm"})
@@ -114,7 +115,8 @@ std::string short_name(std::string_view name) {
     const std::size_t before = path.rfind("::", last - 1);
     return std::string(before == std::string_view::npos ? path : path.substr(before + 2));
   }
-  // Of a library the name is part of what a kernel is called; of a framework's inner rooms it is not.
+  // The namespace is part of the short name for a library, but not for the internals of a
+  // framework.
   if (first == "cub" || first == "thrust" || first == "cutlass" || first == "flash" ||
       first == "ck")
     return std::string(first) + "::" + std::string(base);

@@ -8,7 +8,7 @@
 
 namespace headway::gui {
 
-/// Words for the trace's enumerations; "" for what says nothing.
+/// Words for the trace's enumerations; "" for values without a meaning for the user.
 std::string_view label_of(trace::RangeKind kind);
 std::string_view label_of(trace::Phase phase);
 std::string_view label_of(trace::DeviceOpKind kind);

@@ -8,14 +8,14 @@
 
 namespace headway::gui {
 
-/// A set of small numbers that knows how many of them lie before a place: two bits a number, each
-/// question O(1) but for `next` and `previous`, which pass over 64 numbers at a time.
+/// A set of small numbers that counts its members below any number: two bits per number. Each query
+/// is O(1), except `next` and `previous`, which skip 64 numbers at a time.
 class BitRank {
  public:
   explicit BitRank(std::size_t size = 0) : size_(size), words_(size / 64 + 1) {}
 
   void set(std::size_t i) { words_[i / 64].bits |= std::uint64_t{1} << (i % 64); }
-  /// After the last `set`, before the first `rank`.
+  /// Call after the last `set` and before the first `rank`.
   void finish() {
     std::uint32_t before = 0;
     for (Word& word : words_) {
@@ -28,13 +28,13 @@ class BitRank {
   std::size_t size() const { return size_; }
   std::size_t count() const { return count_; }
   bool test(std::size_t i) const { return words_[i / 64].bits >> (i % 64) & 1; }
-  /// How many are smaller than `i`, at most `size()`.
+  /// The number of members below `i`, at most `size()`.
   std::size_t rank(std::size_t i) const {
     const Word& word = words_[i / 64];
     std::uint64_t below = word.bits & ((std::uint64_t{1} << (i % 64)) - 1);
     return word.before + static_cast<std::size_t>(std::popcount(below));
   }
-  /// The first that is `i` or greater.
+  /// The smallest member that is at least `i`.
   std::optional<std::size_t> next(std::size_t i) const {
     if (i >= size_) return std::nullopt;
     std::size_t w = i / 64;
@@ -45,7 +45,7 @@ class BitRank {
     }
     return w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
   }
-  /// The last that is smaller than `i`.
+  /// The largest member that is less than `i`.
   std::optional<std::size_t> previous(std::size_t i) const {
     if (size_ == 0) return std::nullopt;
     i = i < size_ ? i : size_;

@@ -12,7 +12,7 @@ using trace::RangeKind;
 
 namespace {
 
-/// One colour per kind of name: what stands before the first comma and is no digit, so that
+/// One colour per kind of name: hashes the part before the first comma without digits, so that
 /// "aten::item, op_id = 317127" and the next aten::item look alike.
 ColorRole role_of_name(std::string_view name) {
   constexpr std::uint32_t kNames = static_cast<std::uint32_t>(ColorRole::kCount_) -

@@ -9,20 +9,20 @@
 
 namespace headway::gui {
 
-/// What a colour means; the theme turns it into one. The first roles are the time classes, with
-/// their values, so that an op on a stream, its place in the partition band and its share in a
-/// chart have one colour.
+/// The meaning of a colour; the theme maps it to a colour. The first roles are the time classes,
+/// with the same values, so that an op on a stream, its part of the partition band and its share in
+/// a chart have one colour.
 enum class ColorRole : std::uint8_t {
   kFirst = static_cast<std::uint8_t>(analyzer::kTimeClassCount),
   kStep = kFirst,
-  kStepDropped,  ///< a step that figures leave out
+  kStepDropped,  ///< a step that figures leave out (see Steps)
   kForward,
   kBackward,
   kOtherPhase,
   kLaunchCall,
   kOtherCall,
   kMark,
-  kName0,  ///< ranges that say nothing of themselves are coloured by name
+  kName0,  ///< ranges without a known meaning are coloured by name
   kCount_ = kName0 + 8,
 };
 inline constexpr std::size_t kColorRoleCount = static_cast<std::size_t>(ColorRole::kCount_);
@@ -32,7 +32,7 @@ constexpr ColorRole role_of(analyzer::TimeClass time_class) {
 }
 ColorRole role_of(const trace::Trace& trace, trace::RangeId range);
 ColorRole role_of(trace::DeviceCallKind call);
-/// The class the op's own time has when nothing else runs.
+/// The time class of the op when nothing else runs.
 ColorRole role_of(const trace::Trace& trace, const analyzer::Attribution& attribution,
                   trace::DeviceOpId op);
 

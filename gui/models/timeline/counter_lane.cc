@@ -24,7 +24,7 @@ CounterLane::CounterLane(const trace::CounterSeries& series)
   }
 }
 
-/// Index of the sample whose value holds at `t`; time_.size() when none does.
+/// Index of the sample whose value applies at `t`; time_.size() when none does.
 std::size_t CounterLane::sample_at(TimeNs t) const {
   if (time_.empty() || t < time_.front() || t > time_.back()) return time_.size();
   if (holds_before_) {
@@ -61,7 +61,7 @@ void CounterLane::collect(const ColumnGrid& grid, std::vector<CounterColumn>& co
   int begin = std::max(0, grid.column_of(time_.front()));
   int end = std::min(grid.width() - 1, grid.column_of(time_.back()));
   for (int x = begin; x <= end; ++x) {
-    // Everything that holds at some time of the column.
+    // All samples that apply at some time within the column.
     TimeNs from = std::clamp(grid.first_time(x), time_.front(), time_.back());
     TimeNs to = std::clamp(grid.first_time(x + 1) - DurationNs{1}, from, time_.back());
     std::size_t first = sample_at(from);

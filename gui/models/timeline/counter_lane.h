@@ -10,7 +10,7 @@
 
 namespace headway::gui {
 
-/// What a counter did in one pixel column.
+/// The values of a counter within one pixel column.
 struct CounterColumn {
   std::int32_t x = 0;
   double low = 0;
@@ -18,18 +18,18 @@ struct CounterColumn {
 };
 
 /// A counter prepared for drawing: minima and maxima per block, so that a column costs the same at
-/// any zoom and no peak vanishes. Values that are not finite are left out. Refers to the series.
+/// any zoom and no peak is lost. Values that are not finite are left out. Refers to the series.
 class CounterLane {
  public:
   explicit CounterLane(const trace::CounterSeries& series);
 
-  /// Range of the axis: all values and zero.
+  /// Range of the axis: includes all values and zero.
   double low() const { return low_; }
   double high() const { return high_; }
   const trace::CounterSeries& series() const { return *series_; }
-  /// The value that holds at `t`: none before the first sample and after the last.
+  /// The value that applies at `t`; none before the first sample and after the last.
   std::optional<double> value_at(TimeNs t) const;
-  /// Least and greatest value of each column of the grid that has one, from left to right.
+  /// The least and greatest value of each column of the grid that has values, from left to right.
   void collect(const ColumnGrid& grid, std::vector<CounterColumn>& columns) const;
 
  private:
@@ -40,12 +40,13 @@ class CounterLane {
 
   const trace::CounterSeries* series_;
   std::vector<TimeNs> time_;
-  std::vector<float> value_;  ///< a picture needs no more digits
+  std::vector<float> value_;  ///< float is precise enough for a picture
   std::vector<float> block_low_;
   std::vector<float> block_high_;
   double low_ = 0;
   double high_ = 0;
-  /// Rates and shares are over the time *before* their sample; a level holds from its sample on.
+  /// True for rates and shares, which apply to the time before their sample; false for levels,
+  /// which apply from their sample on.
   bool holds_before_;
 };
 

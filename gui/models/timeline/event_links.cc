@@ -19,8 +19,8 @@ using trace::RangeId;
 
 namespace {
 
-/// The edges that lead from one row to another in a way that a reader asks for. The order on threads
-/// and streams is what the rows show anyway.
+/// The kind of link for an edge that leads from one row to another and is of interest to users. The
+/// order on threads and streams is visible in the rows anyway.
 EventLinkKind kind_of(EdgeKind kind) {
   switch (kind) {
     case EdgeKind::kEventWait:
@@ -33,7 +33,7 @@ EventLinkKind kind_of(EdgeKind kind) {
     case EdgeKind::kHandOver:
       return EventLinkKind::kHandOver;
     default:
-      return EventLinkKind::kOther;  // left out
+      return EventLinkKind::kOther;  // not shown
   }
 }
 
@@ -123,7 +123,7 @@ void EventLinks::add_from_graph() {
             [](const Member& a, const Member& b) { return a.op < b.op; });
 }
 
-/// A call that waits for an event, and the last one before it that recorded the event.
+/// Links a call that waits for an event with the last earlier call that recorded the event.
 void EventLinks::add_records() {
   const trace::Calls& calls = trace_->calls;
   using Key = std::tuple<trace::ProcessId, std::uint64_t, TimeNs, std::uint32_t>;
@@ -149,9 +149,10 @@ void EventLinks::add_records() {
   }
 }
 
-/// Ranges of one autograd sequence number. Several forward ops may share it, each inside the one
-/// before: the innermost made the node of the graph. The backward op is the first that comes after
-/// on another thread or, where autograd runs on the same one, after the forward op ended.
+/// Links ranges with the same autograd sequence number. Several forward ops may share it, each
+/// inside the one before: the innermost one created the node of the graph. The backward op is the
+/// first that comes after it on another thread or, where autograd runs on the same thread, after
+/// the forward op ended.
 void EventLinks::add_backward() {
   const trace::Ranges& ranges = trace_->ranges;
   struct Numbered {
@@ -206,7 +207,7 @@ void EventLinks::add_collective(EventRef event, std::vector<EventLink>& found) c
 std::vector<EventLink> EventLinks::of(EventRef event) const {
   std::vector<EventLink> found = launch_links(*trace_, event);
   const std::size_t launches = found.size();
-  // Something may keep thousands waiting; looking at more than these would be felt.
+  // One event may have thousands of links; looking at more than these would delay the UI.
   constexpr std::size_t kMostLookedAt = 4096;
   auto first =
       std::lower_bound(links_.begin(), links_.end(), event,

@@ -7,15 +7,16 @@
 
 namespace headway::gui {
 
-/// A word at a line across the timeline.
+/// A label at a vertical line of the timeline.
 struct Flag {
-  double x = 0;         ///< of the line
-  double width = 0;     ///< of the word
-  bool before = false;  ///< it stands before its line rather than behind it
+  double x = 0;         ///< x of the line
+  double width = 0;     ///< width of the label
+  bool before = false;  ///< preferred side: left of the line, not right
 };
 
-/// The left edges of words that all stand in one line between `left` and `right`, the most important first: each on its
-/// side of its line, else on the other one, moved in from the borders. None where both places are taken.
+/// Places labels in one row between `left` and `right`, the most important first: each on its
+/// preferred side of its line, else on the other side, moved inwards at the borders. Returns their
+/// left edges; none where both places are taken.
 std::vector<std::optional<double>> place_flags(std::span<const Flag> flags, double left,
                                                double right);
 

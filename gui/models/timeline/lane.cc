@@ -11,17 +11,17 @@
 namespace headway::gui {
 namespace {
 
-/// With the whole of a large trace in view each column is a place of its own in memory; pages of
-/// 2 MB let the processor keep the addresses of all of them.
+/// With a whole large trace in view, each column accesses another place in memory. Pages of 2 MB
+/// let the TLB hold all of their addresses.
 void use_large_pages(void* data, std::size_t bytes) {
   constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
   const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(data) + kPage - 1) / kPage * kPage;
   const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / kPage * kPage;
-  // A hint: without it everything works as well, only slower.
+  // Only a hint: without it drawing works but is slower.
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
-/// Moves to memory of the right size and kind.
+/// Moves the values to memory of the exact size, on large pages.
 template <class T>
 void settle(std::vector<T>& values) {
   std::vector<T> settled;
@@ -51,7 +51,7 @@ TimeNs Lane::long_start(std::uint32_t entry) const {
   return found->second;
 }
 
-/// Of the last entry.
+/// Only for the last entry.
 void Lane::set_length(std::uint32_t entry, std::int64_t length) {
   std::uint32_t& stored = data_->blocks[entry / kBlock].length[entry % kBlock];
   if (length < kLong) {
@@ -100,12 +100,12 @@ void Lane::append_overlapping(Interval when, std::uint32_t row, ColorRole color)
   if (when.begin >= end_of(last)) return append(when, row, color);
   HEADWAY_INVARIANT(when.begin >= start_of(last));
   if (data_->first_event.empty()) {
-    // Until now every entry was an event of its own.
+    // Until now every entry was a single event.
     data_->first_event.resize(entries() + 1);
     std::iota(data_->first_event.begin(), data_->first_event.end(), 0u);
   }
-  // The longest event of a heap gives it its colour; as they come by start, that is the one that
-  // reaches furthest beyond what was there, near enough for a line that is drawn as merged.
+  // The longest event of a merged entry determines its colour. Events come by start, so the one
+  // that reaches furthest beyond the entry is taken: accurate enough for an item drawn as merged.
   if (when.end > end_of(last)) {
     if ((when.end - end_of(last)).ns > length_of(last))
       data_->blocks.back().color[last % kBlock] = palette_index(color);
@@ -137,7 +137,7 @@ std::span<const std::uint32_t> Lane::rows(std::uint32_t entry, std::uint32_t cou
 }
 
 std::uint32_t Lane::block_before(TimeNs t, std::uint32_t from) const {
-  // Gallop, then search, over a table small enough to stay in the cache.
+  // Galloping search, then binary search, in a table small enough for the cache.
   const std::vector<TimeNs>& starts = data_->block_start;
   std::size_t low = from;
   std::size_t step = 1;
@@ -150,7 +150,7 @@ std::uint32_t Lane::block_before(TimeNs t, std::uint32_t from) const {
   return static_cast<std::uint32_t>(low);
 }
 
-/// The first entry that begins at `t` or later, when `block` is the last that begins before.
+/// The first entry that begins at `t` or later; `block` is the last block that begins before `t`.
 std::uint32_t Lane::first_in_block(TimeNs t, std::uint32_t block) const {
   const std::int64_t offset = (t - data_->block_start[block]).ns;
   std::uint32_t found = block * kBlock;
@@ -159,7 +159,7 @@ std::uint32_t Lane::first_in_block(TimeNs t, std::uint32_t block) const {
     while (found < end && start_of(found) < t) ++found;
     return found;
   }
-  // Counting all is faster than searching: it has no branch that the processor could guess wrongly.
+  // Counting all entries is faster than a search, because it has no unpredictable branches.
   const auto before = static_cast<std::uint32_t>(offset);
   for (const std::uint32_t start : data_->blocks[block].start) found += start < before ? 1 : 0;
   return found;
@@ -170,10 +170,10 @@ std::uint32_t Lane::first_starting_at(TimeNs t, std::uint32_t from) const {
   return first_in_block(t, block_before(t, from / kBlock));
 }
 
-/// The first entry that touches `column` or anything right of it.
+/// The first entry that touches `column` or any column to its right.
 std::uint32_t Lane::first_in_column(const ColumnGrid& grid, int column) const {
   std::uint32_t entry = first_starting_at(grid.first_time(column), 0);
-  // Only the one before can reach in from the left, as entries do not overlap.
+  // Entries do not overlap, so only the entry before can reach in from the left.
   if (entry > 0 && grid.relative(end_of(entry - 1)) > grid.edge(column)) --entry;
   return entry;
 }
@@ -190,7 +190,7 @@ void Lane::sums_before(std::uint32_t entry, ColorSums& sums) const {
   const Block& block = data_->blocks[index];
   const std::uint32_t first = static_cast<std::uint32_t>(index) * kBlock;
   const std::uint32_t count = entry - first;
-  // From the nearer end of the block.
+  // Sums from the nearer end of the block.
   const bool from_end = count > kBlock / 2 && index + 1 < data_->blocks.size();
   std::copy_n(data_->block_sums.begin() +
                   static_cast<std::ptrdiff_t>((from_end ? index + 1 : index) * colors),
@@ -205,14 +205,14 @@ void Lane::sums_before(std::uint32_t entry, ColorSums& sums) const {
   }
 }
 
-/// Nanoseconds of `entry` in `column`.
+/// The part of `entry` in `column`, in nanoseconds.
 double Lane::overlap(const ColumnGrid& grid, int column, std::uint32_t entry) const {
   double begin = std::max(grid.relative(start_of(entry)), grid.edge(column));
   double end = std::min(grid.relative(end_of(entry)), grid.edge(column + 1));
   return std::max(0.0, end - begin);
 }
 
-/// `left` may hold the sums left of the column, as the one before has left them in `right`.
+/// `left` may hold the sums left of the column, as left in `right` by the previous column.
 LaneItem Lane::merged(const ColumnGrid& grid, int column, std::uint32_t first, std::uint32_t last,
                       SumsAt& left, SumsAt& right) const {
   const std::size_t colors = data_->palette.size();
@@ -222,7 +222,7 @@ LaneItem Lane::merged(const ColumnGrid& grid, int column, std::uint32_t first, s
     for (std::uint32_t i = first; i < last; ++i) time[color_of(i)] += overlap(grid, column, i);
     return merged(grid, column, first, last, {time.data(), colors});
   }
-  // Where the first of them reaches in from the left, the edge lies behind its start.
+  // If the first entry reaches in from the left, the column's edge lies behind its start.
   const double cut = std::max(0.0, grid.edge(column) - grid.relative(start_of(first)));
   const std::uint32_t begin = cut > 0 ? first + 1 : first;
   if (left.entry != begin) sums_before(begin, left.sums);
@@ -253,8 +253,8 @@ LaneItem Lane::merged(const ColumnGrid& grid, int column, std::uint32_t first, s
           static_cast<std::uint8_t>(share * 255 + 0.5)};
 }
 
-/// In a view of ten million events each column is a cache miss; what the next ones need is fetched
-/// while this one is summed up.
+/// In a view of ten million events each column is a cache miss, so the data of the next columns is
+/// prefetched while this one is summed up.
 void Lane::prefetch(std::uint32_t block) const {
   __builtin_prefetch(&data_->block_sums[block * data_->palette.size()]);
   const char* data = reinterpret_cast<const char*>(&data_->blocks[block]);
@@ -278,7 +278,7 @@ void Lane::collect(const ColumnGrid& grid, int begin, int end, std::vector<LaneI
   end = std::min(end, grid.width());
   if (begin >= end) return;
   const std::uint32_t count = static_cast<std::uint32_t>(entries());
-  // Long enough that it has a column of its own wherever it is seen whole.
+  // True if the entry is long enough to have a column of its own wherever it is fully visible.
   auto has_own_column = [&](std::uint32_t entry) {
     return static_cast<double>(length_of(entry)) >= 3 * grid.ns_per_column();
   };
@@ -305,7 +305,7 @@ void Lane::collect(const ColumnGrid& grid, int begin, int end, std::vector<LaneI
     std::uint32_t rightmost = j - 1;
     if (j - i == 2 && has_own_column(i) && has_own_column(rightmost)) {
       if (overlap(grid, x, rightmost) > overlap(grid, x, i)) {
-        i = rightmost;  // the column is drawn as part of it
+        i = rightmost;  // the column is drawn as part of that entry
         continue;
       }
       if (!items.empty() && items.back().entry == i && items.back().x + items.back().width == x) {
@@ -335,7 +335,7 @@ void Lane::collect(const ColumnGrid& grid, int begin, int end, std::vector<LaneI
 
 void Lane::collect_moved(const ColumnGrid& grid, int end, std::span<const LaneItem> before, int by,
                          std::vector<LaneItem>& items) const {
-  // An item at an edge of either view may be cut there; those between stay what they are.
+  // Items at an edge of either view may be cut there; items between the edges are unchanged.
   auto stays = [&](const LaneItem& item) {
     return item.x > std::max(0, by) && item.x + item.width < std::min(end, end + by);
   };
@@ -359,7 +359,7 @@ std::pair<std::uint32_t, std::uint32_t> Lane::overlapping(Interval when) const {
 
 std::optional<std::uint32_t> Lane::find(TimeNs start, std::uint32_t row) const {
   std::uint32_t entry = first_starting_at(start, 0);
-  // In a heap of overlapping events the entry may begin earlier than the event.
+  // If overlapping events are merged, the entry may begin earlier than the event.
   if (entry > 0 && !data_->first_event.empty()) --entry;
   for (; entry < entries() && start_of(entry) <= start; ++entry) {
     std::span<const std::uint32_t> held = rows(entry);

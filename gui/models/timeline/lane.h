@@ -14,42 +14,43 @@
 
 namespace headway::gui {
 
-/// One thing to draw on a lane, in whole pixel columns.
+/// One item to draw on a lane, in whole pixel columns.
 struct LaneItem {
   std::int32_t x = 0;
   std::int32_t width = 1;
-  std::uint32_t entry = 0;  ///< the lane's entry; the first of them when several share the column
-  std::uint32_t count = 1;  ///< events drawn here; more than 1: merged
-  ColorRole color = ColorRole::kMark;  ///< of the event; of most of the time when merged
-  std::uint8_t fill = 255;             ///< share of the columns' time that events cover, 255 is all
+  std::uint32_t entry = 0;             ///< the lane's entry; if merged: the first one
+  std::uint32_t count = 1;             ///< events drawn here; more than 1: merged
+  ColorRole color = ColorRole::kMark;  ///< of the event; if merged: of most of the time
+  std::uint8_t fill = 255;             ///< share of the columns' time that events cover; 255 is all
 
   bool operator==(const LaneItem&) const = default;
 };
 
-/// What a stretch of a lane amounts to.
+/// Totals of a time range of a lane.
 struct LaneTotals {
   std::int64_t events = 0;
   DurationNs busy;
   std::array<DurationNs, kColorRoleCount> of_color{};
 };
 
-/// A line of the timeline: events that do not overlap, by time, with an index that makes drawing
-/// cost depend on the number of pixels only. Immutable after `finish`. About 15 bytes an event.
-/// Copies share what they hold, so a lane that outlives its first timeline costs nothing.
+/// One line of the timeline: events that do not overlap, sorted by time, with an index that makes
+/// the cost of drawing depend on the number of pixels only. Immutable after `finish`. About 15
+/// bytes per event. Copies share their data, so a lane that outlives its first timeline costs
+/// nothing.
 ///
-/// Drawing is exact: a column with one event shows that event; a column that several share shows
-/// one merged item with their number, the colour that has most of the column's time and the share
-/// of it that they cover. Every event that touches the view is in exactly one item's count at
-/// least, however far out the view is. (Two neighbours that each own columns elsewhere do not merge
-/// in the column where they meet; it goes to the one with more of it.)
+/// Drawing is exact: a column with one event shows that event; a column shared by several shows one
+/// merged item with their number, the colour with most of the column's time, and the share of the
+/// column that they cover. Every event that touches the view is counted in at least one item, at
+/// any zoom. (Two neighbours that each own other columns do not merge in the column where they
+/// meet: the one with more of it gets it.)
 class Lane {
  public:
   void reserve(std::size_t events);
-  /// Adds an event that begins at or after the end of the last one. `row` is the caller's name for
-  /// it: an index into a table of the trace.
+  /// Adds an event that begins at or after the end of the last one. `row` identifies the event for
+  /// the caller: an index into a table of the trace.
   void append(Interval when, std::uint32_t row, ColorRole color);
-  /// Adds an event that may overlap what is there (but does not begin before it): overlapping
-  /// events become one entry, drawn as merged.
+  /// Adds an event that may overlap earlier ones (but does not begin before the last): overlapping
+  /// events become one entry, which is drawn as merged.
   void append_overlapping(Interval when, std::uint32_t row, ColorRole color);
   void finish();
 
@@ -59,7 +60,7 @@ class Lane {
   std::size_t events() const { return data_->rows.size(); }
   Interval interval(std::uint32_t entry) const { return {start_of(entry), end_of(entry)}; }
   ColorRole color(std::uint32_t entry) const { return data_->palette[color_of(entry)]; }
-  /// Number of the first event of an entry, counting all events of the lane.
+  /// Index of the entry's first event among all events of the lane.
   std::uint32_t first_event(std::uint32_t entry) const {
     return data_->first_event.empty() ? entry : data_->first_event[entry];
   }
@@ -67,36 +68,36 @@ class Lane {
   std::span<const std::uint32_t> rows(std::uint32_t entry, std::uint32_t count = 1) const;
   /// The entry that holds `row`, which begins at `start`.
   std::optional<std::uint32_t> find(TimeNs start, std::uint32_t row) const;
-  /// Entries that overlap `when` (a zero-length one overlaps when it lies in it): [first, last).
+  /// Entries that overlap `when`, [first, last). A zero-length entry overlaps when it lies inside.
   std::pair<std::uint32_t, std::uint32_t> overlapping(Interval when) const;
 
-  /// Appends what the columns [begin, end) of the grid show, from left to right.
+  /// Appends the items of the columns [begin, end) of the grid, from left to right.
   void collect(const ColumnGrid& grid, int begin, int end, std::vector<LaneItem>& items) const;
-  /// The same for the columns [0, end), made from what `collect` gave for [0, end) of a grid of
-  /// which column `by` is column 0 of this one: only columns that come into view are looked up.
+  /// The same for the columns [0, end), reusing `before`, the items of [0, end) of a grid whose
+  /// column `by` is column 0 of this grid. Only columns that come into view are looked up.
   void collect_moved(const ColumnGrid& grid, int end, std::span<const LaneItem> before, int by,
                      std::vector<LaneItem>& items) const;
   void add_totals(Interval when, LaneTotals& totals) const;
 
  private:
-  // Entries per block of the index: small, because a merged column scans up to two partial blocks;
-  // large enough that the sums cost less than a byte an entry and colour.
+  // Entries per block of the index. Small, because a merged column scans up to two partial blocks;
+  // large enough that the sums cost less than a byte per entry and colour.
   static constexpr std::uint32_t kBlock = 32;
-  /// Up to this many entries are looked at one by one, which is cheaper than the block sums.
+  /// Up to this many entries are scanned one by one, which is cheaper than using the block sums.
   static constexpr std::uint32_t kFew = 8;
-  /// So many columns ahead memory is fetched.
+  /// Memory is prefetched this many columns ahead.
   static constexpr int kAhead = 8;
-  /// What drawing reads of neighbouring entries lies together: in a view of ten million events each
-  /// column is a cache miss and a TLB miss, and this makes them one each.
-  /// Aligned, so that half of its lengths, or its colours, are one line of the cache.
+  /// Data that drawing reads of neighbouring entries lies together: in a view of ten million
+  /// events, each column then costs one cache miss and one TLB miss. The alignment puts half of the
+  /// lengths into one cache line, and all colours into one.
   struct alignas(64) Block {
-    /// In ns after block_start; kLong: see long_starts, or behind the last entry.
+    /// in ns after block_start; kLong: see long_starts, or after the last entry
     std::array<std::uint32_t, kBlock> start;
     std::array<std::uint32_t, kBlock> length;  ///< in ns; kLong: see long_lengths
     std::array<std::uint8_t, kBlock> color;    ///< index into data_->palette
   };
   using ColorSums = std::array<std::int64_t, kColorRoleCount>;
-  /// Sums before an entry. Neighbouring columns share one, so two take turns.
+  /// Sums before an entry. Two of these alternate, because neighbouring columns share one.
   struct SumsAt {
     std::uint32_t entry = 0xffffffff;
     ColorSums sums;
@@ -122,7 +123,7 @@ class Lane {
   void set_length(std::uint32_t entry, std::int64_t length);
   TimeNs end_of(std::uint32_t entry) const { return {start_of(entry).ns + length_of(entry)}; }
   std::uint32_t first_starting_at(TimeNs t, std::uint32_t from) const;
-  /// The last block that begins before `t`, which `from` does.
+  /// The last block that begins before `t`. Block `from` begins before `t`.
   std::uint32_t block_before(TimeNs t, std::uint32_t from) const;
   std::uint32_t first_in_block(TimeNs t, std::uint32_t block) const;
   std::uint32_t first_in_column(const ColumnGrid& grid, int column) const;
@@ -136,12 +137,12 @@ class Lane {
   void prefetch(std::uint32_t block) const;
   LaneItem alone(const ColumnGrid& grid, int column, int stop, std::uint32_t entry) const;
 
-  /// What a lane holds; shared by its copies.
+  /// The data of a lane; shared by its copies.
   struct Data {
     std::size_t entries = 0;
     std::vector<Block> blocks;
     std::vector<std::uint32_t> rows;         ///< per event
-    std::vector<std::uint32_t> first_event;  ///< per entry and one more; empty: an event per entry
+    std::vector<std::uint32_t> first_event;  ///< per entry, plus one; empty: one event each
     std::vector<std::pair<std::uint32_t, std::int64_t>> long_lengths;  ///< over 4 s, by entry
     std::vector<std::pair<std::uint32_t, TimeNs>>
         long_starts;  ///< over 4 s into the block, by entry

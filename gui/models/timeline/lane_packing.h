@@ -9,15 +9,15 @@
 
 namespace headway::gui {
 
-/// Lines that one row gets at most. What nests or overlaps more deeply goes to one more line, where
-/// overlapping events are drawn as merged; nothing is left out, and a hostile trace cannot ask for
-/// a million lines.
+/// Maximum number of lanes of a row. Events that nest or overlap more deeply share one additional
+/// lane, where overlapping events are drawn as merged. Nothing is left out, and a hostile trace
+/// cannot create a million lanes.
 inline constexpr std::size_t kMaxLanes = 128;
 
-/// Spreads events over as few lanes as needed so that those of a lane do not overlap, each on its
-/// wanted lane or the first free one below. `events` are any indexable ids in order of start;
-/// `interval`, `lane` and `color` answer for one of them. Lanes come back finished; empty ones in
-/// between are left out.
+/// Distributes events over as few lanes as needed so that those of a lane do not overlap, each on
+/// its wanted lane or the first free one below. `events` are indexable ids in order of start;
+/// `interval`, `lane` and `color` return the properties of one of them. The returned lanes are
+/// finished; empty lanes are left out.
 template <class Events, class IntervalOf, class LaneOf, class ColorOf>
 std::vector<Lane> pack_lanes(const Events& events, IntervalOf interval, LaneOf lane,
                              ColorOf color) {

@@ -8,10 +8,10 @@
 
 namespace headway::gui {
 
-/// Two marks in time and what lies between them.
+/// Two time marks, to measure the time between them.
 class Measure {
  public:
-  /// Sets the first mark, then the second, then begins again.
+  /// Sets the first mark, then the second, then starts over with the first.
   void mark(TimeNs t);
   void clear() { first_ = second_ = std::nullopt; }
 
@@ -26,8 +26,8 @@ class Measure {
   std::optional<TimeNs> second_;
 };
 
-/// The start or end of an event of the lane that is nearest to `x`, when it is within `tolerance`
-/// pixels; else the time at `x`.
+/// The start or end of an event of the lane that is nearest to `x`, if within `tolerance` pixels;
+/// else the time at `x`.
 TimeNs snapped_to_edge(const Lane& lane, const TimeMapping& mapping, double x, double tolerance);
 
 }  // namespace headway::gui

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kLeastWidth = 3;
 constexpr int kEdge = 4;
-/// Below this a box has no edges of its own.
+/// A narrower box has no edges to grab.
 constexpr int kLeastWithEdges = 5 * kEdge;
 
 }  // namespace

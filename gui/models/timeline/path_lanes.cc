@@ -10,7 +10,7 @@ using analyzer::PathPiece;
 
 namespace {
 
-/// The line where the time of a piece is seen: that of its event, else of its thread's calls.
+/// The lane that shows the time of a piece: that of its event, else the calls of its thread.
 std::optional<Place> place_of(const TimelineModel& model, const PathPiece& piece) {
   if (piece.event.kind != EventRef::Kind::kNone) return model.find(Target::of(piece.event));
   if (!piece.thread.valid() || piece.thread.value >= model.row_of_thread.size())
@@ -49,7 +49,7 @@ PathLanes::PathLanes(const TimelineModel& model) : model_(&model) {
       lanes_.emplace_back();
       where_.push_back({place->row, place->lane});
     }
-    // Pieces follow each other in time, so those of a line do, too.
+    // Pieces do not overlap in time, so those of a lane do not either.
     lanes_[line].append(pieces[i].interval, i, ColorRole::kMark);
     of_piece_[i] = line;
   }

@@ -10,14 +10,14 @@
 
 namespace headway::gui {
 
-/// The pieces of the critical path, each on the line of the event that it ran on, so that a frame
-/// draws them as it draws events. Made on any thread, immutable after that; about 30 bytes a piece.
+/// The pieces of the critical path, each on the lane of the event that it ran on, so that a frame
+/// draws them like events. Made on any thread, then immutable; about 30 bytes per piece.
 class PathLanes {
  public:
   PathLanes() = default;
   explicit PathLanes(const TimelineModel& model);
 
-  /// A line of the timeline. Pieces of which no event is known have none.
+  /// A lane of the timeline. Pieces without a known event have none.
   struct Where {
     RowId row;
     std::uint32_t lane = 0;
@@ -25,7 +25,7 @@ class PathLanes {
   };
 
   bool empty() const { return pieces_ == 0; }
-  /// The pieces on a line, their index into CriticalPath::pieces as row; null: none.
+  /// The pieces on a lane; the row of an entry is its index into CriticalPath::pieces. Null: none.
   const Lane* lane(RowId row, std::uint32_t lane) const;
   std::optional<Where> where(std::uint32_t piece) const;
   /// Pieces that overlap `when`: [first, last).
@@ -36,15 +36,15 @@ class PathLanes {
 
   const TimelineModel* model_ = nullptr;
   std::size_t pieces_ = 0;
-  std::vector<std::uint32_t> first_lane_;  ///< by row: number of its first line
-  std::vector<std::uint32_t> line_of_;     ///< by number of the line: index into lanes_
+  std::vector<std::uint32_t> first_lane_;  ///< by row: number of its first lane
+  std::vector<std::uint32_t> line_of_;     ///< by number of the lane: index into lanes_
   std::vector<Lane> lanes_;
   std::vector<Where> where_;             ///< by index into lanes_
   std::vector<std::uint32_t> of_piece_;  ///< index into lanes_
 };
 
-/// How much of an event's own time is on the critical path; zero: it is not on it. At most a few
-/// thousand pieces are looked at.
+/// The part of an event's own time that is on the critical path; zero: it is not on it. Checks at
+/// most a few thousand pieces.
 DurationNs time_on_path(const analyzer::CriticalPath& path, const trace::Trace& trace,
                         analyzer::EventRef event);
 

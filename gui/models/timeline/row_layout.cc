@@ -26,7 +26,7 @@ RowLayout::RowLayout(const TimelineModel& model, RowMetrics metrics)
   arrange();
 }
 
-/// From where they are to directly behind the row that they belong to.
+/// Moves companions from their place in the model to directly behind the row that they belong to.
 void RowLayout::place_companions() {
   for (std::size_t i = model_->rows.size(); i-- > 0;) {
     const RowId beside = model_->rows[i].companion_of;
@@ -58,7 +58,7 @@ void RowLayout::adopt(const TimelineModel& model, const std::vector<RowId>& matc
   for (RowId row : before.pinned_) {
     if (now_of[row.value].valid()) pinned_.push_back(now_of[row.value]);
   }
-  // Siblings stand as they were put; new ones come behind those they follow in the model.
+  // Siblings keep the user's order; new rows come behind the rows that they follow in the model.
   for (auto row = before.sequence_.rbegin(); row != before.sequence_.rend(); ++row) {
     RowId moved = now_of[row->value];
     if (!moved.valid()) continue;
@@ -103,7 +103,7 @@ std::size_t RowLayout::place_of(RowId row) const {
                                   sequence_.begin());
 }
 
-/// The next sibling up or down that can be seen.
+/// The next shown sibling above or below.
 RowId RowLayout::sibling_beside(RowId row, bool down) const {
   RowId best;
   bool passed = false;
@@ -217,9 +217,9 @@ std::vector<std::uint8_t> RowLayout::wanted() const {
     bool by_name = filter_.empty() || contains_ignoring_case(row.label, filter_) ||
                    contains_ignoring_case(row.detail, filter_);
     bool fits = by_name && (!only_ || (i < only_->size() && (*only_)[i]));
-    // A prediction is there to be compared.
+    // A predicted row is shown together with its recorded row, for comparison.
     if (!fits && row.companion_of.valid() && (wanted[row.companion_of.value] & kShown)) fits = true;
-    // What is below a row that is named so comes with it.
+    // The rows below a row with a matching name are shown too.
     if (!fits && !only_ && row.parent.valid() && (wanted[row.parent.value] & kShown)) fits = true;
     wanted[i] = fits || kept_[i] ? kShown : 0;
   }

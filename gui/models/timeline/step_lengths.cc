@@ -44,7 +44,7 @@ std::optional<std::uint32_t> step_on_host(const trace::Trace& trace,
   const auto rank = [&](trace::ProcessId id) { return trace.processes[id.value].rank; };
   auto own = find([&](trace::ThreadId one) { return trace.threads[one.value].process == process; });
   if (own) return own;
-  // A loader's process has no steps itself.
+  // A loader process has no steps of its own: uses those of its rank.
   return find(
       [&](trace::ThreadId one) { return rank(trace.threads[one.value].process) == rank(process); });
 }

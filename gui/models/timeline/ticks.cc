@@ -21,7 +21,7 @@ struct TimeUnit {
 constexpr std::array<TimeUnit, 4> kUnits = {
     {{1, "ns"}, {1'000, "µs"}, {1'000'000, "ms"}, {1'000'000'000, "s"}}};
 
-/// The largest unit that gives a step at least one digit before the point.
+/// The largest unit in which the step is at least 1.
 TimeUnit unit_of(std::int64_t step) {
   TimeUnit best = kUnits[0];
   for (TimeUnit unit : kUnits) {
@@ -63,7 +63,7 @@ std::string format_time(TimeNs time, DurationNs resolution) {
   for (std::int64_t scale = 1'000'000'000; scale > std::max<std::int64_t>(1, resolution.ns);
        scale /= 10)
     ++decimals;
-  decimals = (decimals + 2) / 3 * 3;  // whole groups of three read better
+  decimals = (decimals + 2) / 3 * 3;  // whole groups of three digits are easier to read
   std::int64_t whole = time.ns / 1'000'000'000;
   std::int64_t rest = std::llabs(time.ns % 1'000'000'000);
   std::string fraction = fmt::format("{:09}", rest).substr(0, static_cast<std::size_t>(decimals));
@@ -77,14 +77,15 @@ std::string format_time(TimeNs time, DurationNs resolution) {
 Ticks make_ticks(const TimeMapping& mapping, int label_pixels) {
   Ticks result;
   std::int64_t major = round_step(label_pixels * mapping.ns_per_pixel());
-  // Five minor steps to a major one, four when that is a 2 (0.5 reads better than 0.4).
+  // Five minor steps per major step, but four if the major step begins with 2 (0.5 is easier than
+  // 0.4).
   std::int64_t leading = major;
   while (leading >= 10) leading /= 10;
   std::int64_t minor = major / (leading == 2 ? 4 : 5);
   if (minor == 0 || major % minor != 0) minor = major;
   TimeUnit unit = unit_of(major);
   Interval visible = mapping.visible();
-  // More than four digits before the unit: count from a round number of the next one.
+  // With more than four digits before the unit, labels count from a round number of the next unit.
   std::int64_t coarse = unit.ns * 1000;
   std::int64_t base = 0;
   if (unit.ns < 1'000'000'000 && std::llabs(visible.end.ns) >= 10 * coarse) {

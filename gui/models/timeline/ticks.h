@@ -14,21 +14,21 @@ struct Ticks {
   struct Tick {
     TimeNs time;
     bool major = false;
-    std::string label;  ///< of major ticks
+    std::string label;  ///< of major ticks only
   };
   std::vector<Tick> ticks;
-  /// What the labels count from when they would be too long otherwise: "12.345 s"; else empty.
+  /// The time from which labels count if they would otherwise be too long: "12.345 s"; else empty.
   std::string base;
 };
 
-/// Ticks at round times with at least `label_pixels` between labels, in a unit that fits the zoom.
+/// Ticks at round times with at least `label_pixels` between labels, in a unit that suits the zoom.
 Ticks make_ticks(const TimeMapping& mapping, int label_pixels);
 
-/// A point in time with as many digits as `resolution` can tell apart: "12.345 678 s".
+/// A point in time with the digits that `resolution` can distinguish: "12.345 678 s".
 std::string format_time(TimeNs time, DurationNs resolution);
 
-/// Reads "1.5s..1500ms": two times with unit (ns, us, µs, ms, s; without: s). Throws
-/// Error(kUsage) that names what was expected.
+/// Parses "1.5s..1500ms": two times with units (ns, us, µs, ms, s; without a unit: s). Throws
+/// Error(kUsage) that says what was expected.
 Interval parse_range(std::string_view text);
 
 }  // namespace headway::gui

@@ -27,7 +27,7 @@ Interval TimeMapping::visible() const {
 
 TimeMapping TimeMapping::zoomed(double factor, double x, Interval bounds) const {
   TimeMapping result = *this;
-  // No further out than the whole trace with a little air around it.
+  // Zooms out no further than the whole trace with a margin.
   double widest =
       std::max<double>(1000, static_cast<double>((bounds.end - bounds.begin).ns)) * 1.1 / width_;
   result.ns_per_pixel_ =
@@ -68,8 +68,8 @@ TimeMapping TimeMapping::on_screen(double ratio) const {
   return result;
 }
 
-/// The middle of the view stays inside the trace, so nobody gets lost in empty time, and an event
-/// at either end can still be brought to the middle.
+/// Keeps the middle of the view inside the trace: the view never shows only empty time, and an
+/// event at either end can still be in the middle.
 TimeMapping TimeMapping::clamped(Interval bounds) const {
   TimeMapping result = *this;
   std::int64_t half = static_cast<std::int64_t>(width_ * ns_per_pixel_ / 2);

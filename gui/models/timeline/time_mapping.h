@@ -9,11 +9,11 @@
 
 namespace headway::gui {
 
-/// Which time is at which pixel of a drawing area: a start and a scale. A value; every operation
-/// gives a new one. Times must lie within the ten years either way that the loader admits.
+/// Maps times to pixels of a drawing area: a start and a scale. A value type; every operation
+/// returns a new one. Times must lie within ten years either way, as the loader ensures.
 class TimeMapping {
  public:
-  /// No zoom goes below this: at 100 pixels a nanosecond there is nothing more to see.
+  /// Lower limit of the zoom: at 100 pixels per nanosecond there is nothing more to see.
   static constexpr double kMinNsPerPixel = 0.01;
 
   TimeMapping() = default;
@@ -29,15 +29,15 @@ class TimeMapping {
   /// The whole nanoseconds that are at least partly visible.
   Interval visible() const;
 
-  /// Zooms by `factor` (> 1: closer) keeping the time under `x` where it is, within `bounds`.
+  /// Zooms by `factor` (> 1: closer), keeping the time under `x` in place, within `bounds`.
   TimeMapping zoomed(double factor, double x, Interval bounds) const;
   /// Moves the view by `pixels` (> 0: later times), within `bounds`.
   TimeMapping panned(double pixels, Interval bounds) const;
-  /// The same view of a time that is `by` later.
+  /// The same view, `by` later.
   TimeMapping shifted(DurationNs by) const;
-  /// The same stretch of time on another width.
+  /// The same time range over another width.
   TimeMapping resized(int width) const;
-  /// The same stretch of time on a screen with `ratio` times as many pixels.
+  /// The same time range on a screen with `ratio` times as many pixels.
   TimeMapping on_screen(double ratio) const;
 
  private:
@@ -52,26 +52,26 @@ class TimeMapping {
   int width_ = 1;
 };
 
-/// The pixel columns of a mapping: what drawing lists are made against. Column c holds the time
-/// [edge(c), edge(c + 1)). Made once a frame; cheap to ask.
+/// The pixel columns of a mapping, which drawing works with. Column c covers the time [edge(c),
+/// edge(c + 1)). Made once per frame; cheap to query.
 class ColumnGrid {
  public:
   explicit ColumnGrid(const TimeMapping& mapping);
 
   int width() const { return width_; }
   double ns_per_column() const { return ns_per_column_; }
-  /// Nanoseconds after the start of the grid's reference point; comparable with `edge`.
+  /// Nanoseconds after the start of the mapping; comparable with `edge`.
   double relative(TimeNs t) const { return static_cast<double>(t.ns - begin_ns_); }
   double edge(int column) const { return edges_[static_cast<std::size_t>(column)]; }
   /// The first whole nanosecond not before the column's left edge; `column` in [0, width()].
   TimeNs first_time(int column) const { return first_times_[static_cast<std::size_t>(column)]; }
   /// The column that contains `t`; -1 before the first, width() after the last.
   int column_of(TimeNs t) const;
-  /// By how many whole columns this grid, of the same scale and width, lies later than `other`;
-  /// nothing when their columns do not coincide.
+  /// The number of whole columns by which this grid is later than `other`, a grid of the same scale
+  /// and width; none when their columns do not coincide.
   std::optional<int> columns_after(const ColumnGrid& other) const;
-  /// The last column touched by an interval that ends (exclusively) at `end`; -1 and width() as
-  /// above.
+  /// The last column touched by an interval that ends (exclusively) at `end`; -1 and width() as in
+  /// column_of.
   int last_column_before(TimeNs end) const;
 
  private:

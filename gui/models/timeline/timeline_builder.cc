@@ -69,7 +69,7 @@ class Builder {
     model_.row_of_thread.resize(trace.threads.size());
     model_.row_of_calls.resize(trace.threads.size());
     model_.row_of_stream.resize(trace.streams.size());
-    // Lanes point into this; it must not move.
+    // Lanes point into this vector, so it must not reallocate.
     model_.counters.reserve(trace.counters.size());
     threads_of_process_.resize(trace.processes.size());
     look_at_events();
@@ -79,7 +79,7 @@ class Builder {
     }
   }
 
-  /// Which threads, processes and devices have what rows of their own are made for.
+  /// Finds the threads, processes and devices that need rows of their own for special events.
   void look_at_events() {
     using trace::RangeKind;
     makes_batches_.resize(trace_.threads.size());
@@ -169,7 +169,7 @@ class Builder {
       }
     };
     for (ProcessId id : processes) {
-      // A CUDA device stands before the first process that used it.
+      // A CUDA device is placed before the first process that used it.
       add_devices([&](DeviceId device) { return uses(id, device); });
       add_process(id);
     }
@@ -213,7 +213,7 @@ class Builder {
                             : device.type == trace::DeviceType::kSimulated ? "Simulated device"
                                                                            : "Host device";
     std::string prefix;
-    // Recordings of several ranks put together have a GPU 0 each.
+    // A recording merged from several ranks has a GPU 0 for each rank.
     bool is_alone =
         std::count_if(trace_.devices.begin(), trace_.devices.end(),
                       [&](const trace::Device& other) {
@@ -328,7 +328,8 @@ class Builder {
     });
   }
 
-  /// The threads that make batches, under what they read from storage.
+  /// Adds the heading of the loader workers: reads from storage first, then the threads that make
+  /// batches.
   void add_loaders(ProcessId id, const std::vector<ThreadId>& threads) {
     if (threads.empty() && !reads_[id.value]) return;
     std::string detail = fmt::format("{} thread{}", threads.size(), threads.size() == 1 ? "" : "s");
@@ -343,7 +344,7 @@ class Builder {
     return std::any_of(trace_.overheads.begin(), trace_.overheads.end(),
                        [&](const trace::Overhead& overhead) { return belongs(overhead, id); });
   }
-  /// Without a thread it is told of the first process.
+  /// An overhead without a thread belongs to the first process.
   bool belongs(const trace::Overhead& overhead, ProcessId id) const {
     ProcessId owner =
         overhead.thread.valid() ? trace_.threads[overhead.thread.value].process : ProcessId{0};
@@ -384,7 +385,7 @@ class Builder {
     for (std::thread& helper : helpers) helper.join();
   }
 
-  /// The lanes of a row that the analysis does not change.
+  /// Takes over the lanes of a row from `before_` if the analysis does not change them.
   bool take_lanes(Row& row) const {
     if (!before_) return false;
     RowId same;
@@ -462,7 +463,8 @@ class Builder {
         [&](CallId call) { return role_of(trace_.calls.kind[call.value]); });
   }
 
-  /// A collective whose ranks are all in the trace waits until the last has come, then transfers.
+  /// A collective whose ranks are all in the trace is split: waiting until the last rank arrives,
+  /// then transfer.
   void build_collectives(Row& row) const {
     struct Piece {
       std::uint32_t value;  ///< DeviceOpId
@@ -490,7 +492,7 @@ class Builder {
         if (is_communication(op)) add(op);
       }
     }
-    // What overlaps on several streams gets lines of its own.
+    // Overlapping pieces of several streams get lanes of their own.
     std::stable_sort(pieces.begin(), pieces.end(),
                      [](const Piece& a, const Piece& b) { return a.when.begin < b.when.begin; });
     row.lanes = pack_lanes(
@@ -554,7 +556,7 @@ class Builder {
         [](Index) { return role_of(analyzer::TimeClass::kProfiler); });
   }
 
-  /// Nested ranges at their depth; below them those that need not nest.
+  /// Nested ranges at their depth; below them the ranges that need not nest.
   void build_thread(Row& row) const {
     std::vector<RangeId> nested;
     std::vector<RangeId> free;
@@ -612,13 +614,13 @@ class Builder {
   const TimelineModel* before_;
   TimelineModel model_;
   std::vector<RowId> open_;
-  std::vector<std::vector<ThreadId>> threads_of_process_;  ///< those with events
+  std::vector<std::vector<ThreadId>> threads_of_process_;  ///< threads with events
   std::set<std::int32_t> ranks_;
   std::vector<bool> makes_batches_;      ///< by thread
   std::vector<bool> waits_;              ///< by thread
   std::vector<bool> reads_;              ///< by process
   std::vector<bool> has_communication_;  ///< by device
-  /// When the last rank came to each collective that several ranks of the trace took part in.
+  /// When the last rank arrived at each collective that several ranks of the trace took part in.
   std::vector<std::pair<DeviceOpId, TimeNs>> meetings_;
 };
 

@@ -135,7 +135,7 @@ Interval TimelineModel::interval_of(const Target& target) const {
     case Target::Kind::kOverhead:
       return trace->overheads[target.index].interval;
     case Target::Kind::kPrediction:
-      // What reaches out of the predicted step is cut off there: beyond it nothing is predicted.
+      // Events that reach beyond the predicted step are cut there: nothing is predicted beyond it.
       if (!predicted) return {};
       return intersect(predicted->tasks[target.index].predicted, predicted->predicted_interval());
     case Target::Kind::kNone:

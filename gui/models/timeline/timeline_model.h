@@ -24,37 +24,37 @@ using RowId = Id<struct RowTag>;
 enum class RowKind : std::uint8_t {
   kProcess,      ///< heading; subject: ProcessId
   kDevice,       ///< heading; subject: DeviceId
-  kMachine,      ///< heading of what belongs to no process; no subject
+  kMachine,      ///< heading of rows that belong to no process; no subject
   kLoaders,      ///< heading of the threads that make batches; subject: ProcessId
   kPartition,    ///< time classes of a device; subject: index into Analysis::partitions
   kCollectives,  ///< communication of a device, split into waiting and transfer; subject: DeviceId
   kStream,       ///< device ops; subject: StreamId
   kThread,       ///< ranges; subject: ThreadId
   kCalls,        ///< device API calls of a thread; subject: ThreadId
-  kWaits,        ///< what a thread waits in: blocking calls, waits for input; subject: ThreadId
+  kWaits,        ///< waits of a thread: blocking calls, waits for input; subject: ThreadId
   kReads,        ///< reads from storage of a process; subject: ProcessId
-  kOverheads,    ///< what CUDA and the profiler took of a process; subject: ProcessId or none
+  kOverheads,    ///< overhead of CUDA and the profiler in a process; subject: ProcessId or none
   kCounters,     ///< heading
   kCounter,      ///< subject: index into TimelineModel::counters
-  kPredicted,    ///< another row as a fix would have it; subject: that row. See PredictedTimeline
+  kPredicted,    ///< another row as predicted with a fix; subject: that row. See PredictedTimeline
 };
 
 /// A row of the timeline: a heading, a group of lanes, or a counter.
 struct Row {
   RowKind kind = RowKind::kMachine;
-  std::uint8_t depth = 0;  ///< in the tree
+  std::uint8_t depth = 0;  ///< depth in the tree
   RowId parent;
   std::uint32_t subject = 0;
-  std::uint32_t descendants = 0;  ///< rows below it in the tree; they follow it
+  std::uint32_t descendants = 0;  ///< number of rows below it in the tree; they follow it
   std::string label;
-  std::string detail;       ///< beside the label, less important
-  std::vector<Lane> lanes;  ///< rows of their entries: see TimelineModel::target_of
+  std::string detail;       ///< secondary text beside the label
+  std::vector<Lane> lanes;  ///< what the rows of their entries mean: see TimelineModel::target_of
   bool starts_folded = false;
-  RowId companion_of;  ///< the row that it stands directly behind; none: its place in the model
+  RowId companion_of;  ///< the row directly above this one when shown; none: its place in the model
 
   bool is_heading() const { return lanes.empty() && kind != RowKind::kCounter; }
   bool can_fold() const { return descendants > 0 || lanes.size() > 1; }
-  /// Shows what other rows show, seen another way; events are not counted on it.
+  /// True if the row shows events of other rows in another way; its events are not counted.
   bool is_derived() const {
     return kind == RowKind::kPartition || kind == RowKind::kCollectives ||
            kind == RowKind::kWaits || kind == RowKind::kReads || kind == RowKind::kOverheads ||
@@ -86,47 +86,47 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
-/// Where something is drawn. Without a row: in the ruler (steps).
+/// Where a target is drawn. Without a row: in the ruler (steps).
 struct Place {
   RowId row;
   std::uint32_t lane = 0;
   std::uint32_t entry = 0;
 };
 
-/// Everything the timeline draws, prepared once from a trace and its analysis, both of which must
-/// outlive it. Immutable: what is folded and where the view is belongs to the view.
+/// Everything the timeline draws, prepared once from a trace and its analysis, which must both
+/// outlive it. Immutable: folding, zoom and scrolling belong to the view.
 struct TimelineModel {
   const trace::Trace* trace = nullptr;
   const analyzer::Analysis* analysis = nullptr;
-  Interval bounds;                    ///< from the first to the last thing in the trace
-  std::vector<Row> rows;              ///< depth first; companions behind all others
+  Interval bounds;                    ///< from the first to the last event of the trace
+  std::vector<Row> rows;              ///< depth first; companions after all others
   std::vector<CounterLane> counters;  ///< by row
   Lane steps;                         ///< rows: index into Analysis::steps.all
   StepLengths step_lengths;           ///< by index into Analysis::steps.all
-  const analyzer::PredictedStep* predicted = nullptr;  ///< what rows of kPredicted show; null: none
+  const analyzer::PredictedStep* predicted = nullptr;  ///< the data of kPredicted rows; null: none
 
-  std::vector<RowId> row_of_thread;  ///< by ThreadId; none: no ranges
+  std::vector<RowId> row_of_thread;  ///< by ThreadId; none: the thread has no ranges
   std::vector<RowId> row_of_calls;   ///< by ThreadId
   std::vector<RowId> row_of_stream;  ///< by StreamId
 
   const Row& row(RowId id) const { return rows[id.value]; }
-  /// Where an event or segment is drawn; none when the trace does not have it. Where it is drawn
-  /// more than once, the row that shows all of its kind.
+  /// Where an event or segment is drawn; none when the trace does not have it. If it is drawn more
+  /// than once: the row that shows all events of its kind.
   std::optional<Place> find(const Target& target) const;
-  /// The target that an entry of a row's lane stands for: `trace_row` is an index into the table of
-  /// the row's kind. Rows of waits have calls and, with kRangeBit, ranges.
+  /// The target of an entry of a row's lane. `trace_row` is an index into the table for the row's
+  /// kind. In rows of waits it is a call or, with kRangeBit, a range.
   Target target_of(RowId row, std::uint32_t trace_row) const;
   static constexpr std::uint32_t kRangeBit = 0x80000000;
-  /// The row below a thread's, or of a process or device, that shows something in another way.
+  /// The row of this kind that shows the subject (a thread, process or device) in another way.
   RowId derived_row(RowKind kind, std::uint32_t subject) const;
-  /// The row whose first lane stands for all that is below a heading while it is folded: the time classes of its
-  /// device or training thread, else its first thread. None when there is nothing of the kind.
+  /// The row whose first lane represents a folded heading: the time classes of its device or
+  /// training thread, else its first thread. None when there is no such row.
   RowId strip_row(RowId heading) const;
   Interval interval_of(const Target& target) const;
 };
 
-/// `threads`: how many may build lanes at a time. `before`: a timeline of the same trace, or null;
-/// lanes that look the same are shared with it.
+/// `threads`: number of threads that may build lanes. `before`: a timeline of the same trace, or
+/// null; lanes that look the same are shared with it.
 TimelineModel build_timeline(const trace::Trace& trace, const analyzer::Analysis& analysis,
                              int threads, const TimelineModel* before = nullptr);
 

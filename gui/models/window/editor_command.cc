@@ -107,7 +107,7 @@ std::vector<std::string> split_words(std::string_view text) {
     } else if (c != '\'' && c != '"') {
       words.back() += c;
     } else if (quote && c != quote) {
-      words.back() += c;  // the other quote inside of this one
+      words.back() += c;  // the other kind of quote inside this one
     }
   }
   if (quote) return {};

@@ -9,14 +9,14 @@
 
 namespace headway::gui {
 
-/// A submenu of the Timeline menu. Every command of the timeline is in one of them or in the menu itself.
+/// A submenu of the Timeline menu. Every timeline command is in one submenu or in the menu itself.
 struct Submenu {
-  std::string_view title;  ///< with its access key: "&Zoom"; empty: in the menu itself
+  std::string_view title;  ///< with its access key: "&Zoom"; empty: the menu itself
   std::span<const Command> commands;
 };
 std::span<const Submenu> timeline_submenus();
 
-/// What a menu says of a command: its text without the details that the help has.
+/// The text of a command in a menu: its help text without the details.
 std::string menu_text(Command command);
 
 }  // namespace headway::gui

@@ -8,8 +8,9 @@
 
 namespace headway::gui {
 
-// Every page of an open trace, once, in the order in which the rail lists them: PAGE(its value, its name on the command line, its
-// title, its keys in Qt's portable notation, what it shows). gui/pages/<name>_page.cc defines make_<name>_page().
+// Every page of an open trace, once, in the order of the rail: PAGE(enumerator, name on the command
+// line, title, keys in Qt's portable notation, content). gui/pages/<name>_page.cc defines
+// make_<name>_page().
 // clang-format off
 #define HEADWAY_PAGES(PAGE) \
   PAGE(kSummary, summary, "Summary", "Ctrl+1", "The verdict and step time by class") \
@@ -31,7 +32,7 @@ namespace headway::gui {
 enum class Page : std::uint8_t { HEADWAY_PAGES(HEADWAY_PAGE) };
 #undef HEADWAY_PAGE
 
-/// What the rail, the menu, the help and the command line say of a page.
+/// The description of a page for the rail, the menu, the help and the command line.
 struct PageInfo {
   Page page;
   std::string_view id;     ///< on the command line

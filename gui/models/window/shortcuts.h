@@ -7,7 +7,7 @@
 
 namespace headway::gui {
 
-/// What a key can do.
+/// The commands that have keys.
 enum class Command : std::uint8_t {
   kOpen,
   kQuit,
@@ -79,7 +79,7 @@ struct Shortcut {
 std::span<const Shortcut> shortcuts();
 const Shortcut& shortcut(Command command);
 
-/// What the mouse does; shown with the keys.
+/// A mouse action; the help shows these after the keys.
 struct MouseAction {
   std::string_view gesture;
   std::string_view text;

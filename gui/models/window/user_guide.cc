@@ -27,7 +27,7 @@ std::string guide_text(std::string_view file) {
     const std::size_t middle =
         picture || text[at] == '[' ? text.find("](", label) : std::string_view::npos;
     const std::size_t end = middle == std::string_view::npos ? middle : text.find(')', middle + 2);
-    // A bracket that is closed on another paragraph begins no link.
+    // A bracket that is closed in another paragraph does not begin a link.
     if (end == std::string_view::npos ||
         text.substr(at, end - at).find("\n\n") != std::string_view::npos) {
       out += text[at++];

@@ -13,8 +13,8 @@ struct GuidePage {
   std::string_view markdown;
 };
 std::span<const GuidePage> user_guide();
-/// The page's Markdown for showing here: without pictures, and with links to other pages of the guide only. Empty for a
-/// file that is no page.
+/// The page's Markdown prepared for display: without pictures, and only with links to other pages
+/// of the guide. Empty if there is no such page.
 std::string guide_text(std::string_view file);
 
 }  // namespace headway::gui

@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What of cuDNN 9's backend interface convolutions need. Declared here because its headers are part of neither the
-/// driver nor the toolkit; a test compares the values with the header where there is one. An enumeration goes over
-/// the interface as int. Every descriptor is made, given attributes (a type, a count, an array), finalised, used.
+/// The part of cuDNN 9's backend interface that convolutions need. It is declared here because its
+/// headers belong to neither the driver nor the toolkit; a test compares the values with the header
+/// where there is one. Enumerations are passed as int. Every descriptor is created, given
+/// attributes (a type, a count, an array), finalised, and then used.
 namespace headway::cuda::cudnn {
 
 enum class Status : int { kSuccess = 0 };
@@ -89,9 +90,9 @@ enum class AttributeType : int {
 };
 
 enum class DataType : int { kFloat32 = 0, kFloat16 = 2, kInt8 = 3, kInt32 = 4, kBfloat16 = 9 };
-enum class Mode : int { kCrossCorrelation = 1 };  // no flipped filters, as networks have it
+enum class Mode : int { kCrossCorrelation = 1 };  // filters are not flipped, as usual in networks
 enum class HeuristicsMode : int { kFallback = 2, kA = 3 };
-/// What an engine says of its numbers.
+/// Numerical properties of an engine.
 enum class Note : int { kTensorCore = 0, kDownConvertsInputs = 1 };
 inline constexpr int kMostNotes = 32;  // more than cuDNN 9 has
 

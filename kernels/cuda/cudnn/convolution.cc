@@ -27,7 +27,8 @@ DataType data_type(NumberFormat format) {
   return DataType::kFloat32;
 }
 
-/// cuDNN counts extents as outer, channels, height, width, whatever the order in memory, which strides give.
+/// cuDNN orders extents as outer, channels, height, width for any order in memory; strides give the
+/// order in memory.
 CudnnDescriptor tensor(const Cudnn& library, std::int64_t id, DataType type, std::int64_t outer,
                        std::int64_t channels, std::int64_t height, std::int64_t width,
                        bool channels_first) {
@@ -58,7 +59,7 @@ CudnnDescriptor convolution(const Cudnn& library, const ConvolutionShape& s) {
   return result;
 }
 
-/// A form's descriptor and its attributes, by name.
+/// The descriptor type of a form, and its attributes by role.
 struct FormAttributes {
   DescriptorType type;
   Attribute alpha, beta, convolution, x, w, y;
@@ -84,7 +85,7 @@ FormAttributes attributes_of(ConvolutionForm form) {
           Attribute::kForwardY};
 }
 
-/// The graph of one operation. Its parts may go: cuDNN copies what it is given.
+/// The graph of one operation. Its parts may be destroyed afterwards, because cuDNN copies them.
 CudnnDescriptor operation_graph(const Cudnn& library, ConvolutionForm form, NumberFormat format,
                                 const ConvolutionShape& s) {
   const DataType type = s.int8 ? DataType::kInt8 : data_type(format);
@@ -98,7 +99,7 @@ CudnnDescriptor operation_graph(const Cudnn& library, ConvolutionForm form, Numb
   const CudnnDescriptor how = convolution(library, s);
   const FormAttributes names = attributes_of(form);
   CudnnDescriptor operation(library, names.type);
-  // Engines of integers multiply by the bits of alpha as an integer (cuDNN 9.19 on an H100).
+  // Integer engines use the bits of alpha as an integer factor (cuDNN 9.19 on an H100).
   const float alpha = s.int8 ? std::bit_cast<float>(std::int32_t{1}) : 1.0F;
   operation.set(names.alpha, AttributeType::kFloat, {alpha})
       .set(names.beta, AttributeType::kFloat, {0.0F})
@@ -115,7 +116,7 @@ CudnnDescriptor operation_graph(const Cudnn& library, ConvolutionForm form, Numb
   return graph;
 }
 
-/// Engine configurations, best first; empty where the heuristics have nothing to say.
+/// Engine configurations, best first; empty where the heuristics return none.
 std::vector<CudnnDescriptor> configurations(const Cudnn& library, const CudnnDescriptor& graph,
                                             HeuristicsMode mode) {
   CudnnDescriptor heuristics(library, DescriptorType::kHeuristics);
@@ -138,7 +139,7 @@ std::vector<CudnnDescriptor> configurations(const Cudnn& library, const CudnnDes
     all.emplace_back(library, DescriptorType::kEngineConfiguration);
     places.push_back(all.back().get());
   }
-  // Told how many there may be at most; fewer are filled.
+  // The number above is an upper limit; fewer may be filled.
   if (count > 0) get(count, places.data());
   all.resize(static_cast<std::size_t>(count));
   return all;
@@ -186,7 +187,7 @@ bool ConvolutionPlan::choose(const CudnnDescriptor& graph, HeuristicsMode mode, 
   return false;
 }
 
-/// Whether the engine's numbers are those of the format, by its notes.
+/// Whether the engine's notes show that its numbers are those of the format.
 bool ConvolutionPlan::fits(const CudnnDescriptor& configuration, NumberFormat format) const {
   if (int8_ || data_type(format) != DataType::kFloat32) return true;
   const CudnnDescriptor engine(library_, DescriptorType::kEngine);
@@ -205,7 +206,8 @@ bool ConvolutionPlan::fits(const CudnnDescriptor& configuration, NumberFormat fo
   });
 }
 
-/// Makes the plan; false when the engine refuses, which some do although the heuristics name them.
+/// Makes the plan; returns false when the engine refuses, which some do although the heuristics
+/// list them.
 bool ConvolutionPlan::take(const CudnnDescriptor& configuration,
                            std::int64_t most_workspace_bytes) {
   CudnnDescriptor plan(library_, DescriptorType::kPlan);

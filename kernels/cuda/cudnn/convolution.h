@@ -10,8 +10,8 @@
 namespace headway::cuda {
 
 /// y[n,p,q,k] = sum over r,s,c of x[n, p·stride + r - padding, q·stride + s - padding, c] · w[k,r,s,c]
-/// and its gradients by x and by w. Images are NHWC and filters K,R,S,C (square), or, with channels first, NCHW and
-/// K,C,R,S, all dense.
+/// and its gradients with respect to x and w. Images are NHWC and filters K,R,S,C (square); with
+/// channels first, NCHW and K,C,R,S. All are dense.
 struct ConvolutionShape {
   std::int64_t images = 0;
   std::int64_t height = 0;
@@ -22,7 +22,7 @@ struct ConvolutionShape {
   std::int64_t stride = 1;
   std::int64_t padding = 0;     ///< the same on all sides
   bool channels_first = false;  ///< NCHW
-  bool int8 = false;  ///< x and w are of 8 bits, y is their exact sums of 32 bits; forward only
+  bool int8 = false;            ///< x and w have 8 bits, y their exact 32-bit sums; forward only
 
   constexpr std::int64_t out(std::int64_t extent) const {
     return (extent + 2 * padding - kernel) / stride + 1;
@@ -36,7 +36,8 @@ enum class ConvolutionForm {
   kBackwardData,     ///< dx from dy and w
   kBackwardWeights,  ///< dw from dy and x
 };
-/// The arrays of one call: of the form's three, one is written. Multiples of 16 bytes.
+/// The arrays of one call: the form reads two of x, w, y and writes the third. Addresses are
+/// multiples of 16 bytes.
 struct ConvolutionArrays {
   void* x = nullptr;  ///< or dx
   void* w = nullptr;  ///< or dw
@@ -44,25 +45,27 @@ struct ConvolutionArrays {
   void* workspace = nullptr;
 };
 
-/// How cuDNN computes one convolution: chosen once, by its heuristics (mode A, then its fallback), the first engine that
-/// takes the shape within the workspace allowed. Sums are FP32. kFloat32 means FP32: engines that round the operands are
-/// left out; kTf32 allows tensor cores but no narrower operands; arrays are FP32 in both.
+/// How cuDNN computes one convolution. It is chosen once, by cuDNN's heuristics (mode A, then its
+/// fallback): the first engine that supports the shape within the allowed workspace. Sums are FP32.
+/// kFloat32 excludes engines that round the operands; kTf32 allows tensor cores but no narrower
+/// operands; arrays are FP32 in both.
 class ConvolutionPlan {
  public:
-  /// Takes milliseconds to seconds (a library may compile). Fails (Error, internal) when no engine takes it, with
-  /// the shape and what cuDNN said last.
+  /// Takes milliseconds to seconds (a library may compile). Throws Error (internal) when no engine
+  /// supports it, with the shape and cuDNN's last message.
   ConvolutionPlan(const Cudnn& library, ConvolutionForm form, kernels::NumberFormat format,
                   const ConvolutionShape& shape,
                   std::int64_t most_workspace_bytes = kMostWorkspaceBytes);
 
   static constexpr std::int64_t kMostWorkspaceBytes = std::int64_t{1} << 30;
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// How many engines were passed over before this one: unfit, too large a workspace, or refused.
+  /// How many engines were rejected before this one: unsuitable, with too large a workspace, or
+  /// refused by cuDNN.
   int passed_over() const { return passed_over_; }
 
-  /// The plan's arguments for these addresses; to be kept as long as it is run with them.
+  /// The plan's arguments for these addresses; keep the result as long as the plan runs with it.
   CudnnDescriptor bind(const ConvolutionArrays& arrays) const;
-  /// Queues it. Allocates nothing and looks for nothing.
+  /// Queues the convolution. Does not allocate or search.
   void run(CUstream stream, const CudnnDescriptor& bound) const;
 
  private:

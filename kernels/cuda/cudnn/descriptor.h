@@ -10,7 +10,8 @@
 
 namespace headway::cuda {
 
-/// One descriptor of cuDNN's backend interface, owned. The library must outlive it. Errors are thrown.
+/// Owns one descriptor of cuDNN's backend interface. The library must outlive it. Throws errors of
+/// cuDNN.
 class CudnnDescriptor {
  public:
   CudnnDescriptor() = default;

@@ -23,13 +23,12 @@ void Cudnn::find(Function*& function, const char* name) {
 }
 
 void Cudnn::load() {
-  library_ =
-      ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);  // never unloaded: it has threads of its own
+  library_ = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);  // never unloaded: it runs its own threads
   if (!library_)
     fail_input("{} is not found ({}), which convolutions on the CUDA device need: {}.", kLibrary,
                ::dlerror(), kAdvice);
   find(get_version_, "cudnnGetVersion");
-  constexpr std::size_t kGeneration = 10'000;  // in versions since 9
+  constexpr std::size_t kGeneration = 10'000;  // major version's factor in version(), since cuDNN 9
   if (version() / kGeneration != 9)
     fail_input("{} says that it is version {}, not 9 (90000 to 99999): {}.", kLibrary, version(),
                kAdvice);
@@ -60,7 +59,7 @@ Cudnn::Cudnn(const std::string& device_json) {
   check(finalize(device_), "a device's description");
 }
 
-/// What fails here has failed before, and there is nobody to tell.
+/// A failure here follows an earlier one, and a destructor cannot report it.
 Cudnn::~Cudnn() {
   if (device_) destroy_descriptor(device_);
   if (handle_) destroy_(handle_);

@@ -9,13 +9,15 @@
 
 namespace headway::cuda {
 
-/// cuDNN 9, loaded at run time. For one thread, with the device's context current. Errors are thrown (Error).
+/// cuDNN 9, loaded at run time. For one thread, with the device's context current. Throws errors
+/// (Error).
 class Cudnn {
  public:
-  /// For the GPU whose context is current. Fails (bad input), saying what to install, when cuDNN is missing, is of
-  /// another generation, or does not start.
+  /// For the GPU whose context is current. Throws Error (bad input), saying what to install, when
+  /// cuDNN is missing, has another major version, or does not start.
   Cudnn();
-  /// For plans without a GPU: `device_json` describes one as cuDNN 9.8 and newer write it down. Nothing can be run.
+  /// For plans without a GPU: `device_json` describes one, in the form that cuDNN 9.8 and newer
+  /// write. Nothing can be run.
   explicit Cudnn(const std::string& device_json);
   ~Cudnn();
   Cudnn(const Cudnn&) = delete;
@@ -27,11 +29,11 @@ class Cudnn {
   /// Null on a GPU.
   cudnn::Descriptor described_device() const { return device_; }
 
-  /// Throws naming the call, the status and what the library says about it.
+  /// Throws Error naming the call, the status and the library's message.
   void check(cudnn::Status status, const char* call) const;
-  /// What the library said last.
+  /// The library's last message.
   std::string last_error() const;
-  /// Work that is sent from now on goes to this stream. Cheap where it is the same as before.
+  /// Later work goes to this stream. Cheap when the stream has not changed.
   void use_stream(CUstream stream) const;
 
   cudnn::CreateDescriptor* create_descriptor;

@@ -7,8 +7,8 @@
 
 namespace headway::cuda {
 
-/// The primary context of a GPU, current on the thread that made this; given back at the end of its life.
-/// The driver must outlive it. Throws Error when the driver refuses.
+/// The primary context of a GPU, current on the thread that makes this object; the destructor
+/// releases it. The driver must outlive it. Throws Error when the driver refuses.
 class Context {
  public:
   /// `schedule`: how threads wait for the device, CU_CTX_SCHED_*.
@@ -18,9 +18,9 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   const Driver& driver() const { return driver_; }
-  /// Makes it current on the calling thread, too.
+  /// Also makes it current on the calling thread.
   void make_current() const;
-  /// The same, where the calling thread has not done so before: costs a comparison.
+  /// The same, but only once per thread; later calls cost a comparison.
   void make_current_once() const;
   std::string name() const;
   /// Asks the driver each time.
@@ -31,7 +31,7 @@ class Context {
     return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   }
-  /// Of the device now, for all processes together.
+  /// Free memory of the device now, which all processes share.
   std::size_t free_bytes() const;
 
  private:

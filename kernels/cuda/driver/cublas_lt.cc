@@ -41,7 +41,7 @@ CublasLt::CublasLt() {
   check(create(&handle_), "cublasLtCreate");
 }
 
-/// What fails here has failed before, and there is nobody to tell.
+/// A failure here follows an earlier one, and a destructor cannot report it.
 CublasLt::~CublasLt() {
   destroy(handle_);
 }

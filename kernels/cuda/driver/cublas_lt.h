@@ -6,9 +6,9 @@
 
 namespace headway::cuda {
 
-/// What of cuBLASLt's interface the products need. Declared here because its headers are part of neither the CUDA
-/// driver nor the wheels that Headway builds with; the values are those of cuBLAS 11 to 13, which a test compares
-/// with the header where there is one.
+/// The part of cuBLASLt's interface that products need. It is declared here because its headers
+/// belong to neither the CUDA driver nor the wheels that Headway builds with. The values are those
+/// of cuBLAS 11 to 13; a test compares them with the header where there is one.
 namespace cublas_lt {
 
 enum class Type : int { kFp32 = 0, kFp16 = 2, kInt8 = 3, kInt32 = 10, kBf16 = 14 };  // cudaDataType
@@ -31,14 +31,14 @@ enum class Preference : int {
 };
 inline constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // NVIDIA's advice for Hopper
 
-/// Opaque: what cuBLASLt's heuristics gave, handed back to it.
+/// Opaque: cuBLASLt's heuristics return it, and it is passed back to cuBLASLt.
 struct Algorithm {
   std::uint64_t data[8];
 };
-/// One answer of the heuristics, best first.
+/// One result of the heuristics; they return the best first.
 struct Heuristic {
   Algorithm algorithm;
-  std::size_t workspace_bytes;  ///< that the algorithm needs
+  std::size_t workspace_bytes;  ///< what the algorithm needs
   int status;                   ///< 0: it can be used
   float waves;                  ///< of blocks that the GPU runs one after the other
   int reserved[4];
@@ -46,8 +46,8 @@ struct Heuristic {
 
 }  // namespace cublas_lt
 
-/// cuBLASLt, whichever version is found, loaded at run time and never unloaded, with a handle for the current
-/// context. Functions return 0 when they have done it.
+/// cuBLASLt, of whichever version is found, loaded at run time and never unloaded, with a handle
+/// for the current context. Functions return 0 on success.
 class CublasLt {
  public:
   /// Throws Error (internal) when it is not found, or too old.

@@ -11,8 +11,8 @@
 namespace headway::cuda {
 namespace {
 
-// cuda.h renames functions to their newest version (cuMemAlloc is cuMemAlloc_v2): expanded before it
-// becomes text.
+// cuda.h renames functions to their newest version (cuMemAlloc is cuMemAlloc_v2), so the name is
+// expanded before it is turned into text.
 #define HEADWAY_TEXT(name) #name
 #define HEADWAY_EXPANDED_TEXT(name) HEADWAY_TEXT(name)
 
@@ -25,7 +25,7 @@ bool find_functions(void* library, Driver& driver, std::string& why) {
   if (!driver.name##_) missing = HEADWAY_EXPANDED_TEXT(name), ++count_missing;
   HEADWAY_DRIVER_FUNCTIONS(HEADWAY_FIND)
 #undef HEADWAY_FIND
-  // Drivers before 12.8 have it by this name only, with the same parameters.
+  // Drivers before 12.8 have only this name, with the same parameters.
   if (!driver.cuEventElapsedTime_) {
     driver.cuEventElapsedTime_ = reinterpret_cast<decltype(driver.cuEventElapsedTime_)>(
         ::dlsym(library, "cuEventElapsedTime"));
@@ -61,7 +61,7 @@ void Driver::check(CUresult result, const char* call) const {
 }
 
 std::unique_ptr<Driver> load_driver(std::string& why) {
-  // Never unloaded: the driver has threads of its own.
+  // Never unloaded: the driver runs its own threads.
   void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     why =

@@ -8,8 +8,8 @@
 
 namespace headway::cuda {
 
-/// The driver's functions that Headway uses: what cuda.h declares, found at run time, so that the
-/// program runs where there is no driver.
+/// The driver's functions that Headway uses: declared in cuda.h and found at run time, so that the
+/// program also runs without a driver.
 #define HEADWAY_DRIVER_FUNCTIONS(_) \
   _(cuInit)                         \
   _(cuDriverGetVersion)             \
@@ -52,8 +52,9 @@ namespace headway::cuda {
   _(cuLaunchKernel)                 \
   _(cuLaunchHostFunc)
 
-/// CUDA graphs: null where the driver is older than CUDA 11.3, or 11.4 for the instantiation. Two are declared here, because
-/// cuda.h renames them to versions that older drivers do not have.
+/// Functions of CUDA graphs: null where the driver is older than CUDA 11.3, or 11.4 for the
+/// instantiation. Two types are declared here, because cuda.h renames the functions to versions
+/// that older drivers lack.
 using CaptureInfo = CUresult(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
                              const CUgraphNode**, std::size_t*);
 using SetKernelParameters = CUresult(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v1*);
@@ -80,7 +81,8 @@ struct Driver {
   void check(CUresult result, const char* call) const;
 };
 
-/// Loads and starts the driver; null with the reason in `why` when there is none or no GPU.
+/// Loads and starts the driver. Returns null, with the reason in `why`, when there is no driver or
+/// no GPU.
 std::unique_ptr<Driver> load_driver(std::string& why);
 
 }  // namespace headway::cuda

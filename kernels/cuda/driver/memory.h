@@ -5,8 +5,8 @@
 
 namespace headway::cuda {
 
-/// Memory of the current context's device; freed at the end of its life, which waits for the device. The
-/// driver must outlive it. Throws Error when there is not enough.
+/// Memory of the current context's device. The destructor frees it, which waits for the device. The
+/// driver must outlive it. Throws Error when there is not enough memory.
 class DeviceMemory {
  public:
   DeviceMemory(const Driver& driver, std::size_t bytes) : driver_(driver) {
@@ -23,7 +23,7 @@ class DeviceMemory {
   CUdeviceptr address_ = 0;
 };
 
-/// Page-locked memory of the host, which copies need not stage.
+/// Page-locked host memory, from which copies need no staging.
 class PinnedMemory {
  public:
   PinnedMemory(const Driver& driver, std::size_t bytes) : driver_(driver) {
@@ -39,8 +39,9 @@ class PinnedMemory {
   void* address_ = nullptr;
 };
 
-/// Copies to a device, and returns when the bytes are there. From pageable memory cuMemcpyHtoD alone returns as soon as they are
-/// staged, and streams that do not wait for the default one would read what was there before.
+/// Copies to a device, and returns when the bytes have arrived. From pageable memory, cuMemcpyHtoD
+/// alone returns as soon as they are staged, and streams that do not wait for the default stream
+/// would read the old content.
 inline void upload(const Driver& driver, CUdeviceptr to, const void* from, std::size_t bytes) {
   HEADWAY_CU(driver, cuMemcpyHtoD, to, from, bytes);
   HEADWAY_CU(driver, cuStreamSynchronize, nullptr);

@@ -16,7 +16,7 @@ void find(void* library, Function*& function, const char* name) {
 }  // namespace
 
 Nccl::Nccl() {
-  // Never unloaded: it has threads of its own.
+  // Never unloaded: it runs its own threads.
   void* library = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
   if (!library)
     fail_input(

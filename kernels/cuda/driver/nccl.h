@@ -10,17 +10,19 @@
 
 namespace headway::cuda {
 
-/// NCCL's interface as nccl.h declares it (version 2.14 and newer), as far as Headway uses it; tests compare it with that header.
+/// The part of NCCL's interface that Headway uses, as declared in nccl.h (version 2.14 and newer);
+/// tests compare it with that header.
 namespace nccl {
 struct Communicator;
-/// Made by one rank, and given to all before init_rank.
+/// One rank makes it, and all ranks pass it to init_rank.
 struct UniqueId {
   char bytes[128];
 };
-/// What came with 2.14, for communicators whose calls do not wait. Newer libraries take it by its size.
+/// Added in 2.14, for communicators with nonblocking calls. Newer libraries recognise the version
+/// by its size.
 struct Config {
   std::size_t size = sizeof(Config);
-  unsigned magic = 0xcafebeef;  ///< by which NCCL knows that it was filled in
+  unsigned magic = 0xcafebeef;  ///< tells NCCL that the struct was initialised
   unsigned version = 21400;
   int blocking = 0;  ///< 0: calls return kInProgress instead of waiting
 };
@@ -43,7 +45,7 @@ class Nccl {
   int (*destroy)(nccl::Communicator*) = nullptr;
   int (*all_reduce)(const void*, void*, std::size_t, int type, int operation, nccl::Communicator*,
                     CUstream) = nullptr;
-  /// `each`: values that a rank gets.
+  /// `each`: the number of values that each rank gets.
   int (*reduce_scatter)(const void*, void*, std::size_t each, int type, int operation,
                         nccl::Communicator*, CUstream) = nullptr;
   int (*all_gather)(const void*, void*, std::size_t each, int type, nccl::Communicator*,

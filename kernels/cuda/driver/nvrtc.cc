@@ -89,7 +89,7 @@ std::optional<Nvrtc::Target> Nvrtc::target(int capability, std::string& why) con
 
 std::string Nvrtc::compile(const std::string& name, const std::string& text,
                            std::span<const CodeHeader> headers, const Target& target) const {
-  std::vector<std::string> kept;  // with a null at the end
+  std::vector<std::string> kept;  // with a terminating null
   for (const CodeHeader& header : headers)
     kept.insert(kept.end(), {std::string(header.name), std::string(header.text)});
   std::vector<const char*> names, texts;
@@ -121,7 +121,7 @@ std::string Nvrtc::log_of(Program program) const {
   if (log_size_(program, &size) != 0 || size == 0) return "no log";
   std::string log(size, '\0');
   if (log_(program, log.data()) != 0) return "no log";
-  log.resize(std::min<std::size_t>(log.find('\0'), 2000));  // the first errors tell
+  log.resize(std::min<std::size_t>(log.find('\0'), 2000));  // the first errors suffice
   log.resize(log.find_last_not_of('\n') + 1);
   return log;
 }

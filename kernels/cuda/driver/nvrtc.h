@@ -11,33 +11,36 @@
 
 namespace headway::cuda {
 
-/// A header that generated code includes by this name: NVRTC sees no folders.
+/// A header that generated code includes by this name, since NVRTC does not search folders.
 struct CodeHeader {
   std::string_view name;
   std::string_view text;
 };
 
-/// NVRTC, the compiler of CUDA C++ at run time, loaded at run time and never unloaded: version 13 or 12, no newer than the
-/// driver, which would refuse what it makes. Its own lock makes calls from several threads wait for one another.
+/// NVRTC, the compiler of CUDA C++ at run time, loaded at run time and never unloaded. Version 13
+/// or 12, not newer than the driver, which would refuse its output. NVRTC's own lock serialises
+/// calls from several threads.
 class Nvrtc {
  public:
-  /// Null, with the reason and what to do in `why`, where there is none. `driver_version`: as in Driver, 13000 for CUDA 13.0.
+  /// Returns null, with the reason and a remedy in `why`, where there is no NVRTC.
+  /// `driver_version`: as in Driver, 13000 for CUDA 13.0.
   static std::unique_ptr<const Nvrtc> load(int driver_version, std::string& why);
 
   /// "13.0"
   std::string version() const;
-  /// What to compile for: machine code where NVRTC knows the GPU, else PTX of the newest that it knows and the GPU can run,
-  /// which the driver translates.
+  /// The target of a compilation: machine code where NVRTC knows the GPU; otherwise PTX of the
+  /// newest version that NVRTC knows and the GPU can run, which the driver translates.
   struct Target {
     int capability = 0;  ///< 90: sm_90
     bool machine_code = true;
     std::string name() const;  ///< "sm_90", or "compute_90" for PTX
   };
-  /// For a GPU of that compute capability, 10 · major + minor; none, with the reason in `why`, when it is older than all that NVRTC
-  /// knows.
+  /// The target for a GPU of this compute capability, 10 · major + minor. Returns nothing, with the
+  /// reason in `why`, when the GPU is older than all that NVRTC knows.
   std::optional<Target> target(int capability, std::string& why) const;
 
-  /// The image for cuModuleLoadData: a CUBIN, or PTX as text. Throws Error (internal) with the compiler's log, naming `name`.
+  /// Returns the image for cuModuleLoadData: a CUBIN, or PTX as text. Throws Error (internal) with
+  /// the compiler's log, naming `name`.
   std::string compile(const std::string& name, const std::string& text,
                       std::span<const CodeHeader> headers, const Target& target) const;
 

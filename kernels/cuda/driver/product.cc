@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cuBLASLt counts matrices column by column. A row-major matrix is the transpose of what it sees, so it is asked for
-// dᵀ = bᵀ·aᵀ: operands change places, and no data moves.
+// cuBLASLt stores matrices column by column, so it sees a row-major matrix as its transpose. It
+// therefore computes dᵀ = bᵀ·aᵀ: the operands are exchanged, and no data moves.
 #include "kernels/cuda/driver/product.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ Product::Product(const CublasLt& library, const ProductShape& shape)
   choose();
 }
 
-/// Of `rows` x `columns` that lie row by row.
+/// The layout of a row-major matrix of `rows` x `columns`.
 Product::Object Product::layout(Type type, std::int64_t rows, std::int64_t columns) const {
   void* raw = nullptr;
   CublasLt::check(library_.layout_create(&raw, type, static_cast<std::uint64_t>(columns),
@@ -69,7 +69,8 @@ void Product::describe() {
   set(Attribute::kTransposeB, operation(shape_.transpose_a));
   if (!shape_.bias) return;
   set(Attribute::kEpilogue, Epilogue::kBias);
-  // The choice of an algorithm may look at the address: one of the promised alignment, until set_bias.
+  // The choice of an algorithm may depend on the bias address. Until set_bias, an address with the
+  // guaranteed alignment stands in for it.
   set_bias(std::bit_cast<const void*>(std::uintptr_t{kAlignment}));
 }
 

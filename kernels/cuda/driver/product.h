@@ -10,9 +10,10 @@
 
 namespace headway::cuda {
 
-/// d = a·b for each of `batch` products that lie one after the other: a [m][k], b [k][n], d [m][n], row-major and
-/// dense. Transposed operands are stored [k][m] or [n][k]. Sums are made in FP32, of kInt8 operands exactly, as kInt32: then b is
-/// transposed, a is not, and n and k are multiples of 4.
+/// d = a·b for each of `batch` products that lie one after the other: a [m][k], b [k][n], d [m][n],
+/// row-major and dense. Transposed operands are stored [k][m] or [n][k]. Sums are FP32. For kInt8
+/// operands they are exact, as kInt32; then b must be transposed, a must not, and n and k must be
+/// multiples of 4.
 struct ProductShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -26,17 +27,18 @@ struct ProductShape {
   bool bias = false;  ///< d = a·b + bias, a vector [n] of d's type, in every row
 };
 
-/// One product with its descriptions and the algorithm that cuBLASLt thinks best, made once and run every step.
-/// `library` must outlive it. For one thread.
+/// One product with its descriptions and the algorithm that cuBLASLt ranks best, made once and run
+/// every step. `library` must outlive it. For one thread.
 class Product {
  public:
-  /// Addresses will be multiples of 16. Throws Error (internal) when cuBLASLt cannot do it on this GPU.
+  /// Addresses must be multiples of 16. Throws Error (internal) when cuBLASLt cannot compute it on
+  /// this GPU.
   Product(const CublasLt& library, const ProductShape& shape);
 
   const ProductShape& shape() const { return shape_; }
-  /// Bytes of scratch memory that run() must be given; at most cublas_lt::kWorkspaceBytes.
+  /// Bytes of scratch memory that run() needs; at most cublas_lt::kWorkspaceBytes.
   std::size_t workspace_bytes() const { return best_.workspace_bytes; }
-  /// Where run() reads the bias; once is enough.
+  /// Sets the address of the bias for run(); one call is enough.
   void set_bias(const void* bias);
   /// Queues the product on the stream.
   void run(CUstream stream, const void* a, const void* b, void* d, void* workspace) const;

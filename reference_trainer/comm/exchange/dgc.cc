@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Deep gradient compression (kernels/compress_top/op.h): only the largest values are sent, everything small later, when it
-// has grown. The first exchanges send more (25 %, 6.3 %, 1.6 %), because early gradients change
-// quickly. All-gathered: the message grows with the number of ranks.
+// Deep gradient compression (kernels/compress_top/op.h): only the largest values are sent. Small
+// values are sent later, when they have grown. The first exchanges send more (25 %, 6.3 %, 1.6 %),
+// because early gradients change quickly. Messages are all-gathered: their total grows with the
+// number of ranks.
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Half the bytes: gradients are rounded to half precision and summed in it, in one ring or by nodes. What rounding takes away
-// is added to the next step's gradient (error feedback), so nothing is lost for good. Gradients are
-// divided by the number of ranks before they are sent: their sum must fit the format.
+// Half the bytes: gradients are rounded to half precision and summed in it, in one ring or by
+// nodes. Rounding errors are added to the next step's gradient (error feedback), so nothing is lost
+// for good. Gradients are divided by the number of ranks before they are sent, because their sum
+// must fit the format.
 #include "reference_trainer/comm/bucket.h"
 
 namespace headway::trainer::exchange {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A quarter of the bytes: blocks of values as 8-bit integers with one scale, gathered from all ranks
-// and summed by each. Rounding errors are fed back. Gathering costs n - 1 times the message, an
-// allreduce twice: it pays up to eight ranks.
+// A quarter of the bytes: blocks of values as 8-bit integers with one scale, gathered from all
+// ranks and summed by each. Rounding errors are added to the next gradient. Gathering moves n - 1
+// times the message, an allreduce twice: compression pays up to eight ranks.
 #include "reference_trainer/comm/bucket.h"
 
 namespace headway::trainer::exchange {

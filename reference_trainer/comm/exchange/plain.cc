@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sums in full precision: one allreduce over all ranks; reduce-scatter inside the node, allreduce
-// across nodes, all-gather inside the node; or through one server, the way that does not scale.
+// Sums in full precision, in one of three ways: one allreduce over all ranks; reduce-scatter inside
+// the node, allreduce across nodes, all-gather inside the node; or through one server, which does
+// not scale.
 #include "reference_trainer/comm/bucket.h"
 
 namespace headway::trainer::exchange {

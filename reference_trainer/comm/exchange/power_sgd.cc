@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// PowerSGD (kernels/power_sgd/op.h): P = M·Q, summed over ranks, made orthogonal; Q = M'·P, summed. Vectors, and matrices
-// for which it saves less than half, go uncompressed together with Q. What is left out is added to
-// the next gradient.
+// PowerSGD (kernels/power_sgd/op.h): P = M·Q, summed over ranks, made orthogonal; Q = M'·P, summed.
+// Vectors, and matrices for which it saves less than half, are sent uncompressed together with Q.
+// The approximation error is added to the next gradient.
 #include "reference_trainer/comm/bucket.h"
 #include "reference_trainer/data/random.h"
 

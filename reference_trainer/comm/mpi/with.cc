@@ -51,7 +51,8 @@ class MpiBackend final : public CommBackend {
       fail_internal("This MPI does not allow calls from a stream's thread (it offers level {}).",
                     provided);
     world_ = MPI_COMM_WORLD;
-    // Errors come back to be told; by default they end the process without a word of ours.
+    // MPI returns errors, so that we can report them; by default it would end the process without
+    // our message.
     MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(world_, &rank_);
     MPI_Comm_size(world_, &size_);
@@ -70,7 +71,7 @@ class MpiBackend final : public CommBackend {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   void abandon(const std::string& why) override {
-    // MPI has no other way to wake ranks that wait; mpirun ends them.
+    // MPI has no other way to wake waiting ranks; mpirun ends them.
     fmt::print(stderr, "headway-train: rank {}: {}\n", rank_, why);
     MPI_Abort(world_, static_cast<int>(ExitCode::kInternal));
   }

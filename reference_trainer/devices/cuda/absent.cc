@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stands for this folder in a build without CUDA.
+// Replaces this folder in a build without CUDA.
 #include "common/error.h"
 #include "reference_trainer/devices/cuda/open.h"
 
@@ -12,7 +12,7 @@ std::unique_ptr<Device> open_cuda_device(const CudaDeviceOptions&) {
 }
 
 std::unique_ptr<Communicator> connect_gpus(Device&, CommBackend&, const GpuRanks&, std::string&) {
-  return nullptr;  // there is no device to call it with
+  return nullptr;  // no device exists for this call
 }
 
 }  // namespace headway::trainer

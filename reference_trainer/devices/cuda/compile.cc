@@ -60,19 +60,19 @@ void CudaGraph::add_ops() {
   }
 }
 
-/// What `work` throws gets the op's name.
+/// Adds the op's name to errors of `work`.
 template <class Work>
 void CudaGraph::naming(NodeId id, const Work& work) const {
   try {
     work();
   } catch (const Error& error) {
-    if (error.code() == ExitCode::kUsage) throw;  // refused: it says why
+    if (error.code() == ExitCode::kUsage) throw;  // from refuse(): it already gives the reason
     const Node& node = graph_.node(id);
     fail_internal("Op '{}' ({}) on the cuda device: {}", node.name, node.op->type, error.what());
   }
 }
 
-/// What the processor computes in between is copied as it lies, and it reads FP32.
+/// Values that the processor computes with are copied without conversion, and it reads FP32 only.
 void CudaGraph::check_round_trip(NodeId id) const {
   auto narrow = [&](ValueId value) { return format(value) != NumberFormat::kFloat32; };
   const Node& node = graph_.node(id);
@@ -109,7 +109,7 @@ Operand CudaGraph::scratch(NodeId node, std::int64_t bytes) {
   return {*this, place};
 }
 
-/// Between the two half formats there is no kernel, and no pass that would need one.
+/// There is no kernel between the two half formats, and no pass needs one.
 void CudaGraph::add_cast(NodeId node, NumberFormat from_format, Operand from,
                          NumberFormat to_format, Operand to, std::int64_t count) {
   if (from_format != NumberFormat::kFloat32 && to_format != NumberFormat::kFloat32)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether the ranks' GPUs exchange by NCCL or through host memory: all ranks come to the same answer.
+// Decides whether the ranks' GPUs exchange through NCCL or host memory. All ranks reach the same
+// decision.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,13 +14,14 @@
 namespace headway::trainer {
 namespace {
 
-/// What each rank tells the others. Ranks of other hosts cannot have the same GPU, but the same place in the machine.
+/// The data that each rank sends to the others. GPUs of different hosts may have the same bus
+/// address, so the host is included.
 struct Told {
   std::array<char, 64> host{};
   int domain = 0;
   int bus = 0;
   int device = 0;
-  std::array<char, 256> why_not{};  ///< no NCCL
+  std::array<char, 256> why_not{};  ///< why this rank cannot use NCCL
 };
 
 Told tell(const CudaDevice& device) {
@@ -37,7 +39,7 @@ Told tell(const CudaDevice& device) {
   return mine;
 }
 
-/// Why NCCL cannot be had; empty where it can.
+/// The reason why NCCL cannot be used; empty where it can.
 std::string why_not_nccl(const CudaDevice& device, CommBackend& backend) {
   std::vector<Told> all(static_cast<std::size_t>(backend.size()));
   all[static_cast<std::size_t>(backend.rank())] = tell(device);

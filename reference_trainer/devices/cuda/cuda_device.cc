@@ -28,7 +28,7 @@ CUdeviceptr device_address(MemoryView view) {
   return reinterpret_cast<CUdeviceptr>(view.address);
 }
 
-/// Each part in turn; what is missing is said with what to do.
+/// Loads each part in turn; when one is missing, fails with advice.
 CudaLibraries load(const CudaDeviceOptions& options, std::string& note) {
   constexpr const char* kElse = "or train on the processor with --device host";
   CudaLibraries libraries;
@@ -75,7 +75,8 @@ const cuda::Cudnn& CudaDevice::convolutions() {
   return *libraries_.convolutions;
 }
 
-/// What fails here has failed before, and there is nobody to tell. Streams end before the context does.
+/// A failure here follows an earlier one, and a destructor cannot report it. Streams must end
+/// before the context.
 CudaDevice::~CudaDevice() {
   driver().cuCtxSynchronize_();
   streams_.clear();
@@ -128,7 +129,7 @@ CUdeviceptr CudaDevice::take(std::int64_t bytes) {
   return address;
 }
 
-/// cuMemFree waits for the device by itself. What fails here has failed before.
+/// cuMemFree itself waits for the device. A failure here follows an earlier one.
 void CudaDevice::give_back(CUdeviceptr memory) noexcept {
   driver().cuMemFree_(memory);
 }
@@ -153,7 +154,7 @@ Memory CudaDevice::allocate(std::int64_t bytes, MemoryKind kind) {
   return Memory(this, {address, kind}, bytes);
 }
 
-/// What fails here has failed before.
+/// A failure here follows an earlier one and is ignored.
 void CudaDevice::release(MemoryView memory, std::int64_t) noexcept {
   if (memory.kind == MemoryKind::kDevice) return give_back(device_address(memory));
   driver().cuCtxSynchronize_();
@@ -179,7 +180,7 @@ void CudaDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments
   }
 }
 
-/// The driver's asynchronous copies keep the contract's rules for pageable memory by themselves.
+/// The driver's asynchronous copies already follow the rules of device.h for pageable memory.
 void CudaDevice::copy(StreamId on, MemoryView to, MemoryView from, std::int64_t bytes,
                       std::int64_t) {
   const auto size = static_cast<std::size_t>(bytes);
@@ -213,7 +214,7 @@ Event CudaDevice::record(StreamId on) {
 }
 
 void CudaDevice::wait(StreamId on, const Event& event) {
-  if (event.sync_id == 0 || event.stream == on) return check_sticky();  // in order anyway
+  if (event.sync_id == 0 || event.stream == on) return check_sticky();  // stream order is enough
   checked([&] { stream(event.stream).hold(stream(on).get(), event.sequence); });
 }
 
@@ -225,7 +226,7 @@ void CudaDevice::synchronize(const Event& event) {
   checked([&] {
     if (event.sync_id != 0) stream(event.stream).synchronize(event.sequence);
   });
-  check_sticky();  // what a function of the host has met meanwhile
+  check_sticky();  // an error of a host function since then
 }
 
 void CudaDevice::synchronize(StreamId on) {
@@ -262,7 +263,7 @@ void CudaDevice::call(StreamId on, const std::function<void()>& function) {
   checked([&] {
     auto call = std::make_unique<Call>(Call{*this, function});
     HEADWAY_CU(driver(), cuLaunchHostFunc, stream(on).get(), run, call.get());
-    static_cast<void>(call.release());  // its run's
+    static_cast<void>(call.release());  // its run deletes it
   });
 }
 

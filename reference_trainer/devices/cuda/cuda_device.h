@@ -21,22 +21,24 @@ class Cudnn;
 
 namespace headway::trainer {
 
-/// What the device's ops launch through: one GPU, made current on the thread that made the device.
+/// The libraries of one GPU that the device's ops launch through. The GPU is made current on the
+/// thread that made the device.
 struct CudaLibraries {
   std::unique_ptr<const cuda::Driver> driver;
   std::unique_ptr<const cuda::Context> context;
   std::unique_ptr<kernels::cuda::KernelLibrary> kernels;
   std::unique_ptr<const cuda::CublasLt> products;
-  std::unique_ptr<const cuda::Cudnn> convolutions;  ///< null until a graph has one
+  std::unique_ptr<const cuda::Cudnn> convolutions;  ///< null until a graph has a convolution
 };
 
-/// An NVIDIA GPU through the driver's interface: streams, events and memory are the driver's, and so are the rules of
-/// device.h. Ops are NVTX ranges of the executor; calls, kernels and copies are not published, because CUPTI reports
-/// them (docs/reference/nvtx-conventions.md). `record`, `done`, `wait` and `synchronize` may be called from any thread.
+/// An NVIDIA GPU through the driver API: streams, events, memory and the rules of device.h are the
+/// driver's. Ops are NVTX ranges of the executor. Calls, kernels and copies are not published,
+/// because CUPTI reports them (docs/reference/nvtx-conventions.md). `record`, `done`, `wait` and
+/// `synchronize` may be called from any thread.
 class CudaDevice final : public Device {
  public:
-  /// Throws Error (bad input) that says what is missing: driver, GPU, kernels of
-  /// this build, cuBLASLt.
+  /// Throws Error (bad input) that names what is missing: driver, GPU, kernels of this build, or
+  /// cuBLASLt.
   explicit CudaDevice(const CudaDeviceOptions& options);
   /// Finishes all queued work first.
   ~CudaDevice() override;
@@ -44,20 +46,21 @@ class CudaDevice final : public Device {
   const CudaLibraries& libraries() const { return libraries_; }
   const cuda::Driver& driver() const { return *libraries_.driver; }
   kernels::cuda::KernelLibrary& kernels() const { return *libraries_.kernels; }
-  /// Device memory of at least so many bytes by cuMemAlloc, not zeroed; throws Error when there is none left. The free
-  /// waits for the device.
+  /// Allocates at least `bytes` bytes of device memory by cuMemAlloc, not zeroed. Throws Error when
+  /// there is not enough memory. Freeing it waits for the device.
   CUdeviceptr take(std::int64_t bytes);
   void give_back(CUdeviceptr memory) noexcept;
-  /// Loaded when it is first asked for: most models need no cuDNN. Throws Error (bad input) that says what is missing.
+  /// cuDNN, loaded on the first call, because most models need none. Throws Error (bad input) that
+  /// names what is missing.
   const cuda::Cudnn& convolutions();
-  /// The driver's stream, for libraries.
+  /// The driver's handle of the stream, for libraries.
   CUstream handle(StreamId id) const { return stream(id).get(); }
-  /// Runs a function of the host in the stream's order; it must outlive its run and call nothing of the driver. What it
-  /// throws becomes the device's error.
+  /// Runs a host function in stream order. The function must outlive its run and must not call the
+  /// driver. An exception that it throws becomes the device's error.
   void call(StreamId stream, const std::function<void()>& function);
-  /// The device is of no more use: what it is asked from now on fails with `why`. From any thread.
+  /// Marks the device as failed: every later call fails with `why`. May be called from any thread.
   void fail(const std::string& why);
-  /// Throws the first error of the device again, if there was one.
+  /// Throws the device's first error again, if there is one.
   void check_sticky() const;
 
   const DeviceInfo& info() const override { return info_; }
@@ -89,21 +92,21 @@ class CudaDevice final : public Device {
 
  private:
   CudaStream& stream(StreamId id) const { return *streams_[id.value]; }
-  /// Throws and keeps what the driver says of earlier work, with the ops that it may be about.
+  /// Stores and throws the driver's error about earlier work, with the ops that may have caused it.
   [[noreturn]] void fail_work(const Error& error);
-  /// Runs a call that reports errors of earlier work.
+  /// Runs a call that may report errors of earlier work.
   template <class Call>
   auto checked(const Call& call);
-  /// All work that was launched before has ended.
+  /// Records that all work launched before has ended.
   void all_done() { unchecked_first_ = unchecked_last_ = nullptr; }
 
   CudaDeviceOptions options_;
   DeviceInfo info_;
   CudaLibraries libraries_;
   std::vector<std::unique_ptr<CudaStream>> streams_;
-  mutable std::mutex mutex_;  ///< of the next three
+  mutable std::mutex mutex_;  ///< guards the next three
   std::string sticky_;
-  nvtx::Name unchecked_first_ = nullptr;  ///< launched since the device was last known to be well
+  nvtx::Name unchecked_first_ = nullptr;  ///< first op since the device was last known to be well
   nvtx::Name unchecked_last_ = nullptr;
 };
 

@@ -14,13 +14,13 @@ namespace headway::trainer {
 using kernels::cuda::Launch;
 using kernels::cuda::Launches;
 
-/// A kernel of the CUDA device: queues one or more launches on a stream and returns. Called every step, so it neither
-/// allocates nor waits. Errors of the driver are thrown.
+/// A kernel of the CUDA device: queues one or more launches on a stream and returns. Runs every
+/// step, so it neither allocates nor waits. Throws errors of the driver.
 class CudaKernel : public Kernel {
  public:
   using Send = std::function<void(CUstream, const LaunchArguments&)>;
   explicit CudaKernel(Tag tag, Send send = {}) : Kernel(std::move(tag)), send_(std::move(send)) {}
-  /// Queues its launches on the stream, in order.
+  /// Queues the launches on the stream, in order.
   virtual void send(CUstream stream, const LaunchArguments& arguments) const {
     send_(stream, arguments);
   }
@@ -29,21 +29,23 @@ class CudaKernel : public Kernel {
   Send send_;
 };
 
-/// What of the launches differs from step to step: `change` writes it into their parameters.
+/// The part of the launches that differs from step to step; `change` writes it into their
+/// parameters.
 struct Vary {
   enum class By { kNothing, kRate, kBatch } by = By::kNothing;
   std::function<void(Launches&, const LaunchArguments&)> change;
 };
 
-/// Launches of our own kernels, ready to be sent, one set for each slot that the node reads inputs from.
+/// Launches of our own kernels, ready to be sent: one set for each slot that the node reads inputs
+/// from.
 class LaunchesKernel final : public CudaKernel {
  public:
   LaunchesKernel(Tag tag, kernels::cuda::KernelLibrary& library, Vary vary)
       : CudaKernel(std::move(tag)), library_(library), vary_(std::move(vary)) {}
 
-  /// The launches of the next slot; loads their kernels.
+  /// Adds the launches of the next slot and loads their kernels.
   void add(Launches launches);
-  /// Forgets those of all slots.
+  /// Removes the launches of all slots.
   void clear() { of_slot_.clear(); }
   void send(CUstream stream, const LaunchArguments& arguments) const override {
     send_each(stream, arguments, [] {});
@@ -59,7 +61,7 @@ class LaunchesKernel final : public CudaKernel {
   }
 
   Vary::By varies_by() const { return vary_.by; }
-  /// The launches of the arguments' slot, changed to them.
+  /// The launches of the arguments' slot, with parameters changed to the arguments.
   struct Set {
     Launches launches;
     std::vector<CUfunction> functions;  ///< by launch

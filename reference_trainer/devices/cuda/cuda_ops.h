@@ -17,16 +17,17 @@
 //     });
 //   }
 //
-// and is named in ops/op_list.h. A library's op sizes its workspace with graph.scratch(id, bytes) while it
-// is added, makes its descriptors in graph.when_bound, and sends in graph.add_kernel.
+// An op must be named in ops/op_list.h. An op that calls a library sizes its workspace with
+// graph.scratch(id, bytes) while it is added, makes its descriptors in graph.when_bound, and
+// launches in graph.add_kernel.
 namespace headway::trainer::cuda_device {
 
-// Each adds the kernels of one node of its op type (ops/op.h says what the operands are).
+// Each function adds the kernels of one node of its op type (ops/op.h describes the operands).
 #define HEADWAY_OP(op, host_form, cuda_form) void cuda_form(CudaGraph& graph, NodeId node);
 HEADWAY_OPS(HEADWAY_OP)
 #undef HEADWAY_OP
 
-/// Sums of x's columns, as one of the kernels of a node.
+/// Adds the sums of x's columns as one kernel of a node.
 void add_column_sum(CudaGraph& graph, NodeId node, ValueId x, ValueId sums);
 
 }  // namespace headway::trainer::cuda_device

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In which number format each value lies on the device (compile.h says which), and which products may round their
-// operands to TF32.
+// Chooses the number format of each value on the device (compile.h has the rules), and the products
+// that may round their operands to TF32.
 #include "reference_trainer/devices/cuda/compile.h"
 #include "reference_trainer/ops/elementwise.h"
 #include "reference_trainer/ops/op.h"
@@ -9,7 +9,7 @@
 namespace headway::trainer {
 namespace {
 
-/// Of arrays: TF32 exists in registers only.
+/// The format of arrays in memory; TF32 exists in registers only.
 NumberFormat in_memory(NumberFormat format) {
   return format == NumberFormat::kTf32 ? NumberFormat::kFloat32 : format;
 }
@@ -20,8 +20,9 @@ bool is_float_matrix(const Value& value) {
 
 }  // namespace
 
-/// The matrix unit rounds by itself what it reads, so nodes that do nothing else have no kernels (ops/linear.cc has the
-/// other side): who reads their results reads what they read. Nodes and values keep their numbers.
+/// The matrix unit itself rounds its operands, so nodes that only round to TF32 have no kernels
+/// (ops/linear.cc has the other part). The readers of their results read the nodes' inputs instead.
+/// Nodes and values keep their numbers.
 void CudaGraph::skip_tf32_rounding() {
   tf32_.resize(graph_.node_count());
   std::vector<Node> nodes = graph_.nodes();
@@ -63,7 +64,7 @@ void CudaGraph::choose_formats() {
   }
 }
 
-/// Results that kernels write in FP32 whatever the format of the others: statistics, and sums of many small numbers.
+/// Results that kernels always write in FP32: statistics, and sums of many small numbers.
 bool CudaGraph::keeps_fp32(const OpDefinition& op, std::size_t output) {
   if (&op == &ops::kLayerNorm) return output >= 1;
   if (&op == &ops::kAddLayerNorm) return output >= 2;

@@ -21,13 +21,14 @@ JoinedKernel::~JoinedKernel() {
   close();
 }
 
-/// What fails here has failed before, and there is nobody to tell.
+/// A failure here follows an earlier one, and a destructor cannot report it.
 void JoinedKernel::close() {
   if (executable_) driver_.graphs.destroy_executable(executable_);
   if (graph_) driver_.graphs.destroy(graph_);
 }
 
-/// Loader threads may go on calling the driver meanwhile: only this thread's calls are held to the rules of a capture.
+/// Loader threads may call the driver meanwhile: only this thread's calls must follow the rules of
+/// a capture.
 void JoinedKernel::capture(CUstream stream, const std::vector<const Kernel*>& kernels) {
   driver_.check(driver_.graphs.begin_capture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                 "cuStreamBeginCapture");
@@ -49,7 +50,7 @@ void JoinedKernel::capture(CUstream stream, const std::vector<const Kernel*>& ke
   driver_.check(driver_.graphs.end_capture(stream, &graph_), "cuStreamEndCapture");
 }
 
-/// A captured stream's next node would depend on this one alone.
+/// The node on which the next node captured from this stream would depend.
 CUgraphNode JoinedKernel::last_node(CUstream stream) const {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUgraphNode* nodes = nullptr;

@@ -11,7 +11,7 @@ namespace headway::trainer {
 /// (learning rate, dropout seeds) are updated in the graph's nodes when they change.
 class JoinedKernel final : public CudaKernel {
  public:
-  /// Captures on `stream`, which may have work in flight. Throws Error when the driver refuses.
+  /// Captures on `stream`, which may have unfinished work. Throws Error when the driver refuses.
   JoinedKernel(Tag tag, const cuda::Driver& driver, CUstream stream,
                const std::vector<const Kernel*>& kernels, const LaunchArguments& sample);
   ~JoinedKernel() override;
@@ -21,7 +21,7 @@ class JoinedKernel final : public CudaKernel {
   void send(CUstream stream, const LaunchArguments& arguments) const override;
 
  private:
-  /// A kernel with arguments that differ from step to step, and its nodes in the graph.
+  /// A kernel whose arguments differ from step to step, and its nodes in the graph.
   struct Varying {
     const LaunchesKernel* kernel;
     std::vector<CUgraphNode> nodes;  ///< one per launch
@@ -34,7 +34,7 @@ class JoinedKernel final : public CudaKernel {
   CUgraph graph_ = nullptr;
   CUgraphExec executable_ = nullptr;
   std::vector<Varying> varying_;
-  mutable LaunchArguments set_;  ///< arguments that the executable graph has now
+  mutable LaunchArguments set_;  ///< the arguments that the executable graph currently has
 };
 
 }  // namespace headway::trainer

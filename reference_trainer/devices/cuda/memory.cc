@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory of a graph on the CUDA device, and values between it and the host: in their format, filters turned.
+// Memory of a graph on the CUDA device, and copies of values between it and the host: converted to
+// their format, with filters transposed.
 #include <cstdint>
 
 #include "common/error.h"
@@ -13,7 +14,7 @@
 namespace headway::trainer {
 namespace {
 
-/// [outer][rows][columns] to [outer][columns][rows].
+/// Transposes [outer][rows][columns] to [outer][columns][rows].
 std::vector<float> turned(const std::vector<float>& from, std::int64_t rows, std::int64_t columns) {
   std::vector<float> to(from.size());
   const std::int64_t each = rows * columns;
@@ -54,7 +55,8 @@ void CudaGraph::allocate_persistent(ValueId id) {
   }
 }
 
-/// What the value takes within a step: a value that only rounds to TF32 nobody writes and nobody reads.
+/// The bytes of the value within a step. A value that is only rounded to TF32 is never written or
+/// read.
 std::int64_t CudaGraph::step_size(ValueId id) const {
   const NodeId producer = graph_.value(id).producer;
   return producer.valid() && node(producer).op == &ops::kTf32Round ? 0 : memory_size(id);
@@ -72,7 +74,8 @@ void CudaGraph::allocate() {
   }
 }
 
-/// Activations share one block, nodes their scratch memory: all kernels of a graph run on one stream.
+/// Activations share one block, and nodes share scratch memory, because all kernels of a graph run
+/// on one stream.
 void CudaGraph::allocate_planned() {
   const MemoryPlan plan = plan_memory(graph_, [&](ValueId id) { return step_size(id); });
   auto block = [&](std::int64_t bytes) {
@@ -109,7 +112,7 @@ void CudaGraph::free_after(NodeId node) {
       node, [this](ValueId value) { give_back(views_[value.value][0].address, step_size(value)); });
 }
 
-/// What a step that failed has left.
+/// Frees what a failed step has left.
 CudaGraph::~CudaGraph() {
   if (!step_memory_.raw()) return;
   give_back(scratch_, 0);
@@ -122,7 +125,7 @@ void CudaGraph::give_back(void*& address, std::int64_t bytes) {
   memory_bytes_ -= bytes;
 }
 
-/// The driver may give a step the same addresses as the step before, and then everything still fits.
+/// The driver may give a step the same addresses as the step before; the launches then stay valid.
 void CudaGraph::bind_again(NodeId node) {
   std::vector<const void*> addresses = {scratch_};
   for (const auto* values : {&graph_.node(node).inputs, &graph_.node(node).outputs})

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 struct Prepared final : PreparedCollective {
   Collective what;
-  // A server's: what a rank has sent, and the sum with it.
+  // For a parameter server: what a rank has sent, and the kernel that adds it.
   Memory received;
   std::unique_ptr<Kernel> add;
 };
@@ -43,7 +43,7 @@ NcclCommunicator::NcclCommunicator(CudaDevice& device, CommBackend& backend, con
   watcher_ = std::thread([this] { watch(); });
 }
 
-/// Where NCCL was given up there is nothing left to end. The watcher has ended before it is asked.
+/// After give_up() there is nothing to finalise. The watcher thread is joined first.
 NcclCommunicator::~NcclCommunicator() {
   device_.driver().cuCtxSynchronize_();
   {
@@ -63,7 +63,7 @@ NcclCommunicator::~NcclCommunicator() {
   }
 }
 
-/// The first of each group makes its name, and every rank hears of all names.
+/// The first rank of each group makes the group's id, and every rank receives all ids.
 void NcclCommunicator::connect(Scope scope) {
   constexpr std::size_t kBytes = sizeof(nccl::UniqueId);
   std::vector<std::byte> names(kBytes * static_cast<std::size_t>(size()));
@@ -89,7 +89,7 @@ void NcclCommunicator::call(const char* name, nccl::Communicator* group,
                             const std::function<int()>& make) {
   auto locked = [&](const std::function<int()>& call) {
     const std::scoped_lock lock(library_mutex_);
-    if (given_up_) device_.check_sticky();  // it has the reason
+    if (given_up_) device_.check_sticky();  // throws the reason
     return call();
   };
   int result = locked(make);
@@ -160,7 +160,7 @@ void NcclCommunicator::enqueue(StreamId stream, const PreparedCollective& collec
   enqueued_ = std::chrono::steady_clock::now();
 }
 
-/// Rank 0 hears and answers the others one after another: the way that does not scale.
+/// Rank 0 receives from and answers the other ranks one after another; this does not scale.
 void NcclCommunicator::enqueue_server(CUstream stream, StreamId id,
                                       const PreparedCollective& collective) {
   const auto& prepared = static_cast<const Prepared&>(collective);
@@ -223,7 +223,7 @@ void NcclCommunicator::check_work() {
         rank(), std::chrono::duration<double>(timeout_).count());
 }
 
-/// What fails here has failed before.
+/// A failure here follows an earlier one and is ignored.
 void NcclCommunicator::give_up() {
   const std::scoped_lock lock(library_mutex_);
   given_up_ = true;

@@ -14,10 +14,11 @@
 
 namespace headway::trainer {
 
-/// Collectives of GPUs by NCCL, one GPU for each rank; the ranks find each other through the backend. NCCL's own ranges say
-/// what it does in traces. A thread looks ten times a second whether NCCL or another rank has failed, or a collective
-/// does not end: then NCCL's work is
-/// given up, which ends the streams' waiting, and the device fails with the reason. `device` and `backend` must outlive it.
+/// Collectives between GPUs through NCCL, one GPU per rank; the ranks find each other through the
+/// backend. NCCL's own ranges describe the collectives in traces. A watcher thread checks ten times
+/// a second whether NCCL or another rank has failed, or a collective has timed out. In that case it
+/// aborts NCCL's work, which ends the waiting of the streams, and the device fails with the reason.
+/// `device` and `backend` must outlive it.
 class NcclCommunicator final : public BackendCommunicator {
  public:
   NcclCommunicator(CudaDevice& device, CommBackend& backend, const LinkModel& links,
@@ -33,7 +34,8 @@ class NcclCommunicator final : public BackendCommunicator {
   cuda::nccl::Communicator* group(Scope scope) const {
     return groups_[static_cast<std::size_t>(scope)];
   }
-  /// Makes a call and waits until NCCL has taken it; throws what it or another rank has met.
+  /// Makes a call and waits until NCCL has accepted it. Throws the error of NCCL or of another
+  /// rank.
   void call(const char* name, cuda::nccl::Communicator* group, const std::function<int()>& make);
   void enqueue_server(CUstream stream, StreamId id, const PreparedCollective& collective);
   void watch();
@@ -44,12 +46,12 @@ class NcclCommunicator final : public BackendCommunicator {
   cuda::Nccl library_;
   std::array<cuda::nccl::Communicator*, 3> groups_{};  // by Scope
   const std::chrono::nanoseconds timeout_;
-  std::mutex mutex_;  ///< of the next four
+  std::mutex mutex_;  ///< guards the next four
   std::condition_variable wake_;
   bool over_ = false;
   Event newest_;  ///< after the last collective
   std::chrono::steady_clock::time_point enqueued_;
-  std::mutex library_mutex_;  ///< held in every call of NCCL: what was given up is gone
+  std::mutex library_mutex_;  ///< held during every call of NCCL: an abort frees its state
   bool given_up_ = false;
   std::thread watcher_;
 };

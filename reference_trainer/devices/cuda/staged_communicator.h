@@ -8,8 +8,9 @@
 
 namespace headway::trainer {
 
-/// Collectives of GPUs through host memory: a copy to pinned memory, the backend's exchange as a function of the host in the
-/// stream's order, and a copy back. For ranks that share a GPU, or have no NCCL. `device` and `backend` must outlive it.
+/// Collectives between GPUs through host memory: a copy to pinned memory, the backend's exchange as
+/// a host function in stream order, and a copy back. For ranks that share a GPU or cannot use NCCL.
+/// `device` and `backend` must outlive it.
 class StagedCommunicator final : public BackendCommunicator {
  public:
   StagedCommunicator(CudaDevice& device, CommBackend& backend, const LinkModel& links);
@@ -19,7 +20,7 @@ class StagedCommunicator final : public BackendCommunicator {
 
  private:
   CudaDevice& device_;
-  Memory staging_;  ///< of the largest; all run on one stream, so one is enough
+  Memory staging_;  ///< as large as the largest collective; all run on one stream, so one is enough
 };
 
 }  // namespace headway::trainer

@@ -16,14 +16,14 @@ CudaStream::CudaStream(const cuda::Driver& driver, const std::string& name, bool
                CU_EVENT_DISABLE_TIMING | (spin ? 0U : unsigned{CU_EVENT_BLOCKING_SYNC}));
 }
 
-/// What fails here has failed before, and there is nobody to tell.
+/// A failure here follows an earlier one, and a destructor cannot report it.
 CudaStream::~CudaStream() {
   for (CUevent event : events_)
     if (event) driver_.cuEventDestroy_(event);
   driver_.cuStreamDestroy_(stream_);
 }
 
-/// Called with the lock held.
+/// Must be called with the lock held.
 CUevent CudaStream::event_of(std::uint64_t point) {
   const std::uint64_t oldest = recorded_ > kEvents ? recorded_ - kEvents + 1 : 1;
   return events_[std::max(point, oldest) % kEvents];
@@ -45,8 +45,8 @@ bool CudaStream::done(std::uint64_t point) {
   return true;
 }
 
-/// The lock is not held while the host sleeps: others go on recording. Should they come round the ring meanwhile, the
-/// event that is waited for is the one that was there when the wait began.
+/// The lock is not held while the host sleeps, so that other threads can record. If they reuse the
+/// event meanwhile, the wait still ends with the recording that was current when it began.
 void CudaStream::synchronize(std::uint64_t point) {
   CUevent event = nullptr;
   {

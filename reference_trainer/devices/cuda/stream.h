@@ -10,27 +10,29 @@
 
 namespace headway::trainer {
 
-/// A stream of the driver and its events. The newest kEvents points are told apart; an older one is taken to be the
-/// oldest of those, which is later on the same stream, so that waiting for it waits for the older one too. Thread safe.
+/// A stream of the driver and its events. Only the newest kEvents points have their own event. An
+/// older point uses the oldest of these events, which comes later on the same stream, so that
+/// waiting for it also waits for the older point. Thread safe.
 class CudaStream {
  public:
   static constexpr std::size_t kEvents = 256;
 
-  /// `spin`: who waits for an event polls for it; otherwise it sleeps.
+  /// `spin`: a thread that waits for an event polls for it; otherwise it sleeps.
   CudaStream(const cuda::Driver& driver, const std::string& name, bool spin);
-  /// The stream's work must have ended.
+  /// The stream's work must have ended before.
   ~CudaStream();
   CudaStream(const CudaStream&) = delete;
   CudaStream& operator=(const CudaStream&) = delete;
 
   CUstream get() const { return stream_; }
-  /// A point after all work queued so far; the first is 1.
+  /// Records a point after all work queued so far; returns its number, 1 for the first.
   std::uint64_t record();
-  /// Does not block; remembers what has passed.
+  /// Whether the point has passed. Does not block.
   bool done(std::uint64_t point);
-  /// Blocks the calling thread; by the second, until nothing is queued.
+  /// Blocks the calling thread until the point has passed; the overload without a point, until the
+  /// queue is empty.
   void synchronize(std::uint64_t point);
-  /// `other` goes on only after the point.
+  /// Makes later work on `other` wait for the point.
   void hold(CUstream other, std::uint64_t point);
   void synchronize();
 

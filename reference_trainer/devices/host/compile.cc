@@ -29,8 +29,8 @@ memory::data_type dnnl_type(DataType type) {
   return memory::data_type::undef;
 }
 
-/// Dense, in the order of Shape. oneDNN counts the extents of images as NCHW whatever the memory
-/// order; NCHW images, filters and what is like them are in that order in both.
+/// The dense layout in the order of Shape. oneDNN counts the extents of images as NCHW for any
+/// order in memory; NCHW images, filters and values like them have this order in both.
 memory::desc dense_layout(const Graph& graph, ValueId id, memory::data_type type) {
   const Value& value = graph.value(id);
   const Value& owner = graph.value(graph.owner(id));
@@ -69,7 +69,7 @@ HostGraph::HostGraph(HostDevice& device, const Graph& graph, const CompileOption
   allocate();
   for (const auto& action : when_bound_) action();
   when_bound_.clear();
-  // Not before: oneDNN zeroes what layouts are padded with as soon as it knows an address.
+  // Not earlier: oneDNN zeroes the padding of layouts as soon as it knows an address.
   if (reserved_.begin()) ReservedMemory::give_back(reserved_.begin(), reserved_.bytes());
 }
 
@@ -135,7 +135,8 @@ void HostGraph::add_kernel(NodeId node, HostKernel::Body body, const std::string
   kernels_[node.value].push_back(std::make_unique<HostKernel>(std::move(tag), std::move(body)));
 }
 
-/// The body, and then the results rounded as they would have been written; vectors stay FP32.
+/// Runs the body and then rounds the results to the format in which they would have been written;
+/// vectors stay FP32.
 HostKernel::Body HostGraph::rounding(const Node& node, HostKernel::Body body) {
   return [this, &node, body = std::move(body)](const LaunchArguments& arguments) {
     body(arguments);
@@ -181,7 +182,7 @@ void HostGraph::allocate() {
     if (views_[i].empty()) allocate_persistent(ValueId::from(i));
 }
 
-/// Activations share one block, ops their scratch memory.
+/// Activations share one block, and ops share scratch memory.
 void HostGraph::allocate_planned() {
   const MemoryPlan plan = plan_memory(graph_, [&](ValueId id) { return bytes_of(id); });
   owned_.push_back(device_.allocate(plan.total_bytes, MemoryKind::kDevice));
@@ -195,7 +196,8 @@ void HostGraph::allocate_planned() {
   memory_bytes_ += owned_.back().bytes();
 }
 
-/// Addresses of its own for everything that comes and goes: kernels have them for good.
+/// Reserves a separate address for every value that is allocated during a step; kernels keep these
+/// addresses.
 void HostGraph::reserve() {
   auto pages_of = [&](ValueId id) { return ReservedMemory::in_pages(bytes_of(id)); };
   std::int64_t bytes = ReservedMemory::in_pages(scratch_bytes());

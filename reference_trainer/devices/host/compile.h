@@ -18,9 +18,9 @@ namespace headway::trainer {
 
 class HostDevice;
 
-/// A graph on the host device: where each value lies and in which layout, and the kernels of each
-/// node. Ops are added in order by the functions of devices/host/ops/, which may fix the layout of
-/// a weight; memory is laid out when all are known; then each op's `when_bound` runs once.
+/// A graph on the host device: the memory and the layout of each value, and the kernels of each
+/// node. The functions of devices/host/ops/ add the ops in order and may fix the layout of a
+/// weight. When all ops are known, memory is laid out, and each op's `when_bound` runs once.
 class HostGraph final : public CompiledGraph {
  public:
   HostGraph(HostDevice& device, const Graph& graph, const CompileOptions& options);
@@ -34,18 +34,20 @@ class HostGraph final : public CompiledGraph {
 
   /// The layout of a value: dense NHWC (or row-major) unless an op has set another.
   dnnl::memory::desc layout(ValueId value) const;
-  /// An op has set one.
+  /// Whether an op has set a layout.
   bool has_layout(ValueId value) const;
-  /// Fixes the layout of a parameter and of all values like it.
+  /// Fixes the layout of a parameter and of all values that are like it.
   void set_layout(ValueId value, const dnnl::memory::desc& layout);
-  /// Asks for at least `bytes` of scratch memory for the node that is being added; kernels of one node share it.
+  /// Requests at least `bytes` of scratch memory for the node that is being added; the kernels of
+  /// one node share it.
   void need_scratch(std::size_t bytes);
-  /// Of the node that runs; null before memory is bound.
+  /// Scratch memory of the node that runs; null before memory is bound.
   void* scratch() const { return scratch_address_; }
-  /// Adds a kernel to a node. `part` tells apart several kernels of one node.
+  /// Adds a kernel to a node. `part` distinguishes several kernels of one node.
   void add_kernel(NodeId node, HostKernel::Body body, const std::string& part = {},
                   std::optional<Work> work = {});
-  /// Runs once, when the graph's memory is there: makes what holds addresses.
+  /// `action` runs once, when the graph's memory is allocated: it makes objects that hold
+  /// addresses.
   void when_bound(std::function<void()> action) { when_bound_.push_back(std::move(action)); }
 
   template <class T = float>
@@ -68,7 +70,8 @@ class HostGraph final : public CompiledGraph {
  private:
   std::int64_t bytes_of(ValueId value) const;
   HostKernel::Body rounding(const Node& node, HostKernel::Body body);
-  /// Values of a graph that share parameters with another one lie as there.
+  /// Values of a graph that shares parameters with another graph get the layouts that they have
+  /// there.
   void share_layouts();
   void add_ops();
   void allocate();
@@ -80,7 +83,7 @@ class HostGraph final : public CompiledGraph {
   HostDevice& device_;
   Graph graph_;
   CompileOptions options_;
-  const HostGraph* shared_;  // parameters and state of the same names are its
+  const HostGraph* shared_;  // owns parameters and state of the same names
   dnnl::engine engine_;
   mutable dnnl::stream stream_;
   std::map<ValueId, dnnl::memory::desc> layouts_;
@@ -89,7 +92,7 @@ class HostGraph final : public CompiledGraph {
   std::vector<std::vector<MemoryView>> views_;  // by value, then slot
   std::vector<Memory> owned_;
   StepMemory step_memory_;
-  ReservedMemory reserved_;  // of what comes and goes, and scratch memory
+  ReservedMemory reserved_;  // for values allocated during a step, and scratch memory
   std::vector<std::int64_t> scratch_of_node_;
   void* scratch_address_ = nullptr;
   std::int64_t memory_bytes_ = 0;
@@ -98,7 +101,7 @@ class HostGraph final : public CompiledGraph {
 std::unique_ptr<CompiledGraph> compile_for_host(HostDevice& device, const Graph& graph,
                                                 const CompileOptions& options);
 
-/// How the host runs an op: adds the node's kernels. The list of all is ops/op_list.h.
+/// How the host runs an op: a function that adds the node's kernels. ops/op_list.h lists all ops.
 struct HostOp {
   const OpDefinition* op;
   void (*add)(HostGraph& graph, NodeId node);

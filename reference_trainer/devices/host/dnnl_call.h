@@ -10,8 +10,8 @@
 
 namespace headway::trainer {
 
-/// One oneDNN primitive with its operands, made once and run every step. Memory objects are made
-/// when the graph's memory is known, one set per input slot.
+/// One oneDNN primitive with its operands, made once and run every step. Its memory objects are
+/// made when the graph's memory is allocated, one set per input slot.
 class DnnlCall {
  public:
   struct Operand {
@@ -25,21 +25,22 @@ class DnnlCall {
                                         std::vector<Operand> operands,
                                         const dnnl::memory::desc& scratchpad);
 
-  /// A value in another layout than it has: reordered into memory of its own before every run.
+  /// Use for a value whose layout differs from the wanted one: it is reordered into separate memory
+  /// before every run.
   void reorder_before(int argument, ValueId value, const dnnl::memory::desc& wanted);
-  /// A result that comes in another layout than the value has: reordered after every run.
+  /// Use for a result whose layout differs from the value's: it is reordered after every run.
   void reorder_after(int argument, ValueId value, const dnnl::memory::desc& made);
 
-  /// An operand that is no value: at `address`, which must stay.
+  /// Adds an operand that is no value of the graph, at `address`, which must stay valid.
   void lend(int argument, const dnnl::memory::desc& layout, void* address) {
     lent_.push_back({argument, layout, address});
   }
 
-  /// With the operands of that input slot. Throws what oneDNN throws.
+  /// Runs with the operands of that input slot. Throws what oneDNN throws.
   void run(int slot) const;
 
-  /// Attributes that every primitive is made with: scratch memory is the graph's, because oneDNN's
-  /// own belongs to the thread that made the primitive.
+  /// Attributes for every primitive: scratch memory is the graph's, because oneDNN's own belongs to
+  /// the thread that made the primitive.
   static dnnl::primitive_attr attributes();
 
  private:
@@ -47,7 +48,7 @@ class DnnlCall {
     int argument;
     ValueId value;
     dnnl::memory::desc other;  ///< the layout that the primitive wants or makes
-    dnnl::memory plain;        ///< as the value lies
+    dnnl::memory plain;        ///< in the value's own layout
     dnnl::memory reordered;
     dnnl::reorder primitive;
   };

@@ -68,7 +68,7 @@ HostDevice::HostDevice(const HostDeviceOptions& options)
 }
 
 HostDevice::~HostDevice() {
-  finish();  // a stream may wait for another one, so all finish before any goes
+  finish();  // a stream may wait for another one, so all must finish before any is destroyed
 }
 
 void HostDevice::finish() noexcept {
@@ -103,7 +103,7 @@ Memory HostDevice::allocate(std::int64_t bytes, MemoryKind kind) {
       (std::max<std::int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   void* address = std::aligned_alloc(kAlignment, static_cast<std::size_t>(rounded));
   if (!address) fail_out_of_memory(bytes);
-  std::memset(address, 0, static_cast<std::size_t>(rounded));  // touches every page, too
+  std::memset(address, 0, static_cast<std::size_t>(rounded));  // also touches every page
   return Memory(this, {address, kind}, bytes);
 }
 
@@ -111,7 +111,7 @@ void HostDevice::release(MemoryView memory, std::int64_t bytes) noexcept {
   auto payload = call(DeviceCallKind::kFree, {});
   payload.bytes = bytes;
   nvtx::Range range(names_->release, payload);
-  finish();  // as cudaFree: work that is under way may still use the memory
+  finish();  // as cudaFree does: unfinished work may still use the memory
   std::free(memory.address);
 }
 
@@ -242,7 +242,7 @@ void HostDevice::wait(StreamId on, const Event& event) {
   auto payload = call(DeviceCallKind::kStreamWaitEvent, on);
   payload.sync_id = event.sync_id;
   nvtx::Range range(names_->wait, payload);
-  if (event.sync_id == 0 || event.stream == on) return;  // in order anyway
+  if (event.sync_id == 0 || event.stream == on) return;  // stream order is enough
   HostTask task;
   task.work = WaitTask{&stream(event.stream), event.sequence};
   stream(on).submit(std::move(task));
@@ -293,7 +293,7 @@ std::unique_ptr<Kernel> HostDevice::make_kernel(const std::string& name, HostKer
 
 std::unique_ptr<CompiledGraph> HostDevice::compile(const Graph& graph,
                                                    const CompileOptions& options) {
-  // oneDNN plans for the number of threads of the thread that makes a primitive.
+  // oneDNN plans for the number of threads of the thread that makes the primitive.
   kernels::set_max_threads(options_.threads);
   return compile_for_host(*this, graph, options);
 }

@@ -12,7 +12,7 @@
 namespace headway::trainer {
 
 struct HostDeviceOptions {
-  int threads = 1;                     ///< that share one op
+  int threads = 1;                     ///< threads that share one op
   double link_bytes_per_second = 0;    ///< emulated link between host and device memory; 0: none
   double memory_bytes_per_second = 0;  ///< emulated device memory: a bound for kernels; 0: none
   bool spin = false;                   ///< host and device poll for each other instead of sleeping
@@ -21,8 +21,8 @@ struct HostDeviceOptions {
 /// The processor as an asynchronous device: streams are threads, kernels are functions, and "device
 /// memory" is memory that only kernels and copies touch. It keeps the rules of CUDA that matter for
 /// performance: launches return at once until 1024 are outstanding, copies from pageable memory
-/// block the host while they are staged, an event is a point in a stream. Every call and every op
-/// is published as an NVTX range with its payload (common/nvtx_conventions.h).
+/// block the host while they are staged, an event is a point in a stream. It publishes every call
+/// and every op as an NVTX range with its payload (common/nvtx_conventions.h).
 class HostDevice final : public Device {
  public:
   explicit HostDevice(const HostDeviceOptions& options);
@@ -48,15 +48,16 @@ class HostDevice final : public Device {
                                          const CompileOptions& options) override;
 
   std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::StreamOp& op) override;
-  /// A recorded queue that is submitted at once.
+  /// A recorded list of kernels that is submitted at once.
   std::unique_ptr<Kernel> join(StreamId stream, Kernel::Tag tag,
                                const std::vector<const Kernel*>& kernels,
                                const LaunchArguments& sample) override;
   HostClock& clock() override { return steady_host_clock(); }
   bool computes() const override { return true; }
 
-  /// As cudaMalloc and cudaFree: published calls that get the pages of a reserved piece and give them back to the
-  /// operating system, the second after all work that was launched.
+  /// Counterparts of cudaMalloc and cudaFree: published calls that get the pages of a reserved
+  /// piece from the operating system and return them. The second waits for all work that was
+  /// launched.
   void get_pages(void* piece, std::int64_t bytes);
   void give_back_pages(void* piece, std::int64_t bytes) noexcept;
   /// Returns when all work that was launched is done or skipped.
@@ -64,7 +65,7 @@ class HostDevice final : public Device {
 
   /// A kernel that runs `body` on the stream's thread.
   std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, HostKernel::Body body);
-  /// The same, with nothing but a name.
+  /// The same, with only a name.
   std::unique_ptr<Kernel> make_kernel(const std::string& name, HostKernel::Body body);
 
  protected:
@@ -75,7 +76,7 @@ class HostDevice final : public Device {
 
   HostStream& stream(StreamId id) const { return *streams_[id.value]; }
   conventions::DeviceCallPayload call(conventions::DeviceCallKind kind, StreamId on) const;
-  /// What a launch of the kernel would put into the queue.
+  /// The queue entry that a launch of the kernel makes.
   RecordedKernel recorded(StreamId on, const Kernel& kernel) const;
   void launch_recorded(StreamId on, const RecordedKernels& recorded,
                        const LaunchArguments& arguments);

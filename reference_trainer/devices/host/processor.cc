@@ -34,7 +34,8 @@ std::string describe_processor() {
 
 int most_int8_weight() {
   constexpr int kAll = 127;
-  // Activations are shifted to 0..255: 2 · 255 · 64 is the most that 16 bits with a sign hold.
+  // Activations are shifted to 0..255: 2 · 255 · 64 is the largest sum that fits in 16 bits with a
+  // sign.
   constexpr int kSumsIn16Bits = 63;
   switch (dnnl::get_effective_cpu_isa()) {
     case dnnl::cpu_isa::sse41:

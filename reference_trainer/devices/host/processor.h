@@ -5,10 +5,12 @@
 
 namespace headway::trainer {
 
-/// "AMD EPYC, oneDNN 2.6.3, loops avx2": what computes, for traces and the settings table.
+/// "AMD EPYC, oneDNN 2.6.3, loops avx2": describes the processor and its libraries, for traces and
+/// the settings table.
 std::string describe_processor();
 
-/// Largest weight of oneDNN's products of integers (DeviceInfo::most_int8_weight): before VNNI two of them are summed up in 16 bits.
+/// Largest weight of oneDNN's integer products (DeviceInfo::most_int8_weight): without VNNI, two
+/// products are summed in 16 bits.
 int most_int8_weight();
 
 /// Cores that this process may use (its CPU affinity).

@@ -54,7 +54,7 @@ bool ReservedMemory::get(void* piece, std::int64_t bytes) {
 }
 
 void ReservedMemory::give_back(void* piece, std::int64_t bytes) {
-  // What is not taken back stays in use.
+  // If this fails, the pages stay in use.
   (void)::mmap(piece, whole(bytes), PROT_NONE, kAnonymous | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 

@@ -6,13 +6,14 @@
 
 namespace headway::trainer {
 
-/// A range of addresses whose pages are got from the operating system and given back in pieces, while the addresses stay:
-/// as malloc and free do with large blocks, for code that keeps pointers.
+/// A reserved range of addresses. Its pages are got from the operating system and returned in
+/// pieces, as malloc and free do with large blocks, while the addresses stay the same, for code
+/// that keeps pointers.
 class ReservedMemory {
  public:
   ReservedMemory() = default;
-  /// Pages come as they are touched until they are given back for the first time. Throws Error when there are not so
-  /// many addresses.
+  /// Until they are first given back, pages are allocated when touched. Throws Error when the range
+  /// cannot be reserved.
   explicit ReservedMemory(std::int64_t bytes);
   ReservedMemory(ReservedMemory&& other) noexcept;
   ReservedMemory& operator=(ReservedMemory&& other) noexcept;
@@ -21,11 +22,11 @@ class ReservedMemory {
   std::byte* begin() const { return begin_; }
   std::int64_t bytes() const { return bytes_; }
 
-  /// Whole pages that hold so many bytes; pieces begin at multiples of it.
+  /// The size of whole pages that hold `bytes` bytes; pieces begin at multiples of it.
   static std::int64_t in_pages(std::int64_t bytes);
-  /// All pages of a piece, zeroed; false when the operating system has none left.
+  /// Gets all pages of a piece, zeroed; returns false when the operating system has none left.
   static bool get(void* piece, std::int64_t bytes);
-  /// Who touches the piece from now on ends the program.
+  /// Returns the pages of a piece. Touching it afterwards ends the program.
   static void give_back(void* piece, std::int64_t bytes);
 
  private:

@@ -13,12 +13,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long a spinning stream polls for its next kernel: longer than a host needs between two
+/// How long a spinning stream polls for its next kernel: longer than a host takes between two
 /// launches of a step.
 constexpr std::chrono::microseconds kSpinForKernel{500};
 
-/// Copies, and takes as long as the link would: the rest of the time is slept, because a copy
-/// engine does not use the processor.
+/// Copies, and takes as long as the link would. The thread sleeps for the remaining time, because a
+/// copy engine does not use the processor.
 void run_copy(const CopyTask& copy) {
   const Clock::time_point start = Clock::now();
   std::memcpy(copy.to, copy.from, static_cast<std::size_t>(copy.bytes));
@@ -29,8 +29,8 @@ void run_copy(const CopyTask& copy) {
   }
 }
 
-/// Runs a kernel and waits out the rest of its least time: asleep as long as a sleep can be trusted
-/// to end in time, then spinning.
+/// Runs a kernel and waits for the rest of its shortest duration: it sleeps as long as a sleep ends
+/// in time reliably, then spins.
 void run_kernel(const KernelTask& task) {
   constexpr std::chrono::microseconds kSleepSlack{100};
   const Clock::time_point end = Clock::now() + task.at_least;
@@ -120,15 +120,16 @@ void HostStream::run(const std::function<void()>& on_start) {
   nvtx::name_this_thread("stream " + name_);
   on_start();
   for (std::uint64_t next = 1; wait_for_work(next); ++next) {
-    HostTask& task = ring_[next % kDepth];  // stays ours until next is completed
+    HostTask& task = ring_[next % kDepth];  // belongs to this thread until `next` is completed
     if (!error_.is_set() || std::holds_alternative<WaitTask>(task.work)) execute(task);
     task.work = {};
     complete(next);
   }
 }
 
-/// True when task `next` is there, false when the stream closes. Sleeps at once unless told to spin:
-/// on a machine with few cores, the launching thread and the loader need the time (docs/design).
+/// True when task `next` is there, false when the stream closes. Sleeps at once unless `spin` is
+/// set: on a machine with few cores, the launching thread and the loader need the time
+/// (docs/design).
 bool HostStream::wait_for_work(std::uint64_t next) {
   if (spin_ && after_kernel_) {
     const Clock::time_point end = Clock::now() + kSpinForKernel;
@@ -179,8 +180,8 @@ void HostStream::run_op(const HostTask& task) {
   }
 }
 
-/// Wakes sleepers only when the piece of work that one of them waits for is done: waking the host
-/// at every completion cost 12 µs between kernels.
+/// Wakes sleepers only when a piece of work that one of them waits for is done: waking the host at
+/// every completion cost 12 µs between kernels.
 void HostStream::complete(std::uint64_t sequence) {
   completed_.store(sequence, std::memory_order_seq_cst);
   if (sequence < wake_at_.load(std::memory_order_seq_cst)) return;

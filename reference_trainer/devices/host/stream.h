@@ -33,14 +33,14 @@ class HostKernel : public Kernel {
   Body body_;
 };
 
-/// A kernel as a stream runs it, but for what differs from launch to launch.
+/// The part of a kernel launch that is the same for every launch.
 struct RecordedKernel {
   const HostKernel* kernel;
-  std::chrono::nanoseconds at_least;     ///< emulated device memory: the kernel takes no less
+  std::chrono::nanoseconds at_least;     ///< emulated device memory: the shortest duration
   conventions::DeviceOpPayload payload;  ///< what the op's range carries
 };
 
-/// Kernels that one call launches, in order: what a CUDA graph is to a GPU.
+/// Kernels that one call launches, in order: the counterpart of a CUDA graph.
 class RecordedKernels final : public Kernel {
  public:
   RecordedKernels(Tag tag, std::vector<RecordedKernel> kernels)
@@ -57,7 +57,7 @@ struct KernelTask {
   LaunchArguments arguments;
   std::chrono::nanoseconds at_least;  ///< see RecordedKernel
 };
-/// Takes one place of the queue; each kernel is an op of its own.
+/// Recorded kernels. They take one place in the queue; each kernel is a separate op.
 struct RecordedTask {
   const RecordedKernels* recorded;
   LaunchArguments arguments;
@@ -84,7 +84,7 @@ struct HostTask {
       payload;  ///< what the op's range carries; unused by waits and recorded kernels
 };
 
-/// The first failure of any op; afterwards all work is skipped, as after a CUDA error.
+/// Stores the first failure of any op; all later work is skipped, as after a CUDA error.
 class StickyError {
  public:
   void set(std::string text);
@@ -104,9 +104,9 @@ class HostStream {
  public:
   static constexpr std::size_t kDepth = 1024;
 
-  /// `on_start` runs first on the stream's thread. `spin`: the thread polls for the next kernel for a
-  /// while, and who waits for work polls until it is done, as on a GPU under cudaDeviceScheduleSpin;
-  /// otherwise both sleep at once.
+  /// `on_start` runs first on the stream's thread. `spin`: the thread polls for the next kernel for
+  /// a while, and a thread that waits for work polls until it is done, as on a GPU under
+  /// cudaDeviceScheduleSpin; otherwise both sleep at once.
   HostStream(std::string name, StickyError& error, bool spin, std::function<void()> on_start);
   /// Finishes all queued work.
   ~HostStream();
@@ -118,7 +118,7 @@ class HostStream {
   std::uint64_t submit(HostTask task);
   /// Sequence number of the last submitted task.
   std::uint64_t submitted() const { return submitted_.load(std::memory_order_acquire); }
-  /// Does not block.
+  /// Whether the task is done or skipped. Does not block.
   bool completed(std::uint64_t sequence) const {
     return completed_.load(std::memory_order_seq_cst) >= sequence;
   }
@@ -133,7 +133,8 @@ class HostStream {
   void execute(const RecordedTask& task);
   void run_op(const HostTask& task);
   void complete(std::uint64_t sequence);
-  /// Sleeps until `ready()` holds, woken when `sequence()` is completed. Holds `lock` at both ends.
+  /// Sleeps until `ready()` holds; wakes when the task `sequence()` completes. `lock` is held on
+  /// entry and on return.
   template <class Sequence, class Ready>
   void sleep_until(std::unique_lock<std::mutex>& lock, const Sequence& sequence,
                    const Ready& ready);
@@ -143,13 +144,13 @@ class HostStream {
   const bool spin_;
   std::vector<HostTask> ring_{kDepth};  ///< task n lies at n modulo kDepth
   std::mutex mutex_;
-  std::condition_variable work_;      ///< the thread waits for work
-  std::condition_variable progress_;  ///< others wait for completions or room
+  std::condition_variable work_;      ///< the stream's thread waits for work
+  std::condition_variable progress_;  ///< other threads wait for completions or room
   std::atomic<std::uint64_t> submitted_ = 0;
   std::atomic<std::uint64_t> completed_ = 0;
   std::multiset<std::uint64_t> awaited_;  ///< sequences that sleepers wait for; under mutex_
-  std::atomic<std::uint64_t> wake_at_ = std::numeric_limits<std::uint64_t>::max();  ///< the least
-  bool after_kernel_ = false;  ///< the last task was a kernel; of the stream's thread
+  std::atomic<std::uint64_t> wake_at_ = std::numeric_limits<std::uint64_t>::max();  ///< minimum
+  bool after_kernel_ = false;  ///< the last task was a kernel; only the stream's thread uses it
   bool idle_ = false;          ///< the thread sleeps in work_.wait
   bool closing_ = false;
   std::thread thread_;

@@ -7,12 +7,14 @@
 namespace headway::trainer::sim {
 namespace {
 
-/// A block of a streaming kernel moves this much: 256 threads, 16 bytes each, 4 times.
+/// Bytes that a block of a streaming kernel moves: 256 threads, 16 bytes each, 4 times.
 constexpr std::int64_t kBytesPerBlock = std::int64_t{256} * 16 * 4;
-/// A block of a matrix kernel makes a tile of 128 x 128 results; its work is that tile's share.
+/// A block of a matrix kernel makes a tile of 128 x 128 results. Kernels with more flops per byte
+/// than this are limited by arithmetic.
 constexpr double kFlopsPerByteOfTile = 16;
 
-/// A third is published of a vocabulary that is odd (the last layer took three times as long); between it and 1 nothing is.
+/// One third is a published figure for an odd vocabulary (the last layer took three times as long);
+/// nothing is published between one third and 1.
 double share_of_access(int bytes) {
   return bytes >= 16 ? 1 : bytes >= 8 ? 0.75 : bytes >= 4 ? 0.5 : 1.0 / 3;
 }
@@ -34,7 +36,8 @@ CostModel::CostModel(SimulatedGpu gpu, const DrawnWorld& world, double memory_by
           std::min(pinned_rate_, static_cast<double>(world.costs.pageable_bytes_per_s))) {}
 
 double CostModel::peak_of(const Kernel::Tag& tag, MathUnit unit) const {
-  // Four products of 8 bits, summed up, in the place of one of 32 (dp4a; CUDA's programming guide).
+  // Four 8-bit products with their sum take the place of one 32-bit product (dp4a; CUDA's
+  // programming guide).
   constexpr double kDotProduct = 4;
   const GpuModel& gpu = *gpu_.model;
   if (unit != MathUnit::kTensor) return gpu.fp32_flops * (tag.int8_operands ? kDotProduct : 1);
@@ -48,7 +51,8 @@ CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided, 
   const auto bytes = static_cast<double>(tag.work.bytes);
   const bool matrix = flops > kFlopsPerByteOfTile * bytes;
   cost.unit = tag.math_unit == MathUnit::kUnknown ? MathUnit::kGeneral : tag.math_unit;
-  // The last block may have less to do. Not rounded: with twice the data a kernel never takes less.
+  // The last block may have less work. Not rounded, so that a kernel with twice the data never
+  // takes less time.
   auto blocks_of = [&](double moved) {
     return split.parts * std::max(1.0, moved / static_cast<double>(kBytesPerBlock));
   };
@@ -56,7 +60,7 @@ CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided, 
     const double waves = blocks / gpu_.model->multiprocessors;
     return std::pow(waves / std::ceil(waves), waves < 1 ? 1 : world_.kernels.wave_power);
   };
-  const double apart = bytes * (1 - divided);  // read by as many as it has blocks of its own
+  const double apart = bytes * (1 - divided);  // bytes read by their own number of blocks
   const double blocks = blocks_of(bytes * divided);
   const double fill = fill_of(blocks);
   const double peak = peak_of(tag, cost.unit);

@@ -10,12 +10,12 @@
 namespace headway::trainer::sim {
 namespace {
 
-/// Draws one figure after the other.
+/// Draws one figure after another.
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : random_(seed, 0x3041D, 1) {}
   double even(double low, double high) { return low + (high - low) * random_.uniform(); }
-  /// Even on a logarithmic scale: for what spans more than a factor of two.
+  /// Evenly on a logarithmic scale: for ranges over more than a factor of two.
   double scale(double low, double high) { return low * std::pow(high / low, random_.uniform()); }
   std::int64_t ns(double low, double high) { return std::llround(scale(low, high)); }
   bool chance(double share) { return random_.uniform() < share; }
@@ -30,7 +30,7 @@ class Draw {
 
 constexpr double kGB = 1e9;
 
-/// A server's host, driver and bus are as fast as they are, whatever the GPU in it.
+/// The speed of a server's host, driver and bus, independent of the GPU in it.
 void draw_host(Draw& draw, GpuCosts& costs) {
   costs.launch_ns = draw.ns(1'400, 7'000);
   costs.launch_latency_ns = costs.launch_ns + draw.ns(1'500, 6'000);
@@ -59,7 +59,8 @@ void draw_kernels(Draw& draw, DrawnWorld& world) {
   world.noise.loader = draw.scale(0.01, 0.3);
   world.contention.shared = true;
   world.contention.loss = draw.even(0.01, 0.15);
-  // Measured beside all-reduces: products 1.13 to 1.27, sums 1.09 to 1.94 (Echo; A800 and 3090).
+  // Measured during all-reduces: products took 1.13 to 1.27 times as long, sums 1.09 to 1.94 (Echo;
+  // A800 and 3090).
   world.contention.matrix_by_comm = draw.even(0.02, 0.35);
   world.contention.streaming_by_comm = draw.even(0.05, 0.8);
   world.contention.by_copy = draw.even(0, 0.08);
@@ -96,8 +97,9 @@ void draw_rest(Draw& draw, DrawnWorld& world) {
   }
 }
 
-/// Between ranks as NCCL uses what there is: a ring over nodes crosses each network once each way, with one connection,
-/// which reaches a share of what several reach; rings inside nodes and across them have a connection for each rank.
+/// Links between ranks as NCCL uses them. A flat ring over nodes crosses each network once in each
+/// direction, with one connection, which reaches a share of what several reach; rings inside nodes
+/// and across them have a connection for each rank.
 void draw_links(Draw& draw, SimulatedGpu gpu, int ranks_per_node, DrawnWorld& world) {
   LinkModel& links = world.links;
   links.ranks_per_node = ranks_per_node;
@@ -120,16 +122,16 @@ void draw_links(Draw& draw, SimulatedGpu gpu, int ranks_per_node, DrawnWorld& wo
 }
 
 constexpr std::string_view kProduct = "product";
-/// How much of what a kernel reaches is its own and not its family's.
+/// The share of a kernel's efficiency that is its own, not its family's.
 constexpr double kKernelsDiffer = 0.2;
 
-/// Types of ops whose kernels move and compute in the same way. Ops that are named by no row are their own family.
+/// Types of ops whose kernels move and compute alike. An op type without a row is its own family.
 std::string_view family_of(std::string_view type) {
   struct Row {
     std::string_view part;
     std::string_view family;
   };
-  // The first row that fits.
+  // The first row that matches.
   static constexpr auto kRows = std::to_array<Row>({
       {"linear", kProduct},         {"matmul", kProduct},        {"layer_norm", "layer_norm"},
       {"batch_norm", "batch_norm"}, {"bn_", "batch_norm"},       {"softmax", "softmax"},
@@ -159,7 +161,7 @@ std::uint64_t hash(std::string_view text) {
 double DrawnWorld::efficiency(std::string_view type) const {
   const std::string_view family = family_of(type);
   double level = Random(seed, 0xEFF, hash(family)).uniform();
-  // One library's product is the same code with and without a bias behind it.
+  // A library's product has the same code with and without a bias.
   if (family != kProduct)
     level += kKernelsDiffer * (Random(seed, 0xEF0, hash(type)).uniform() - level);
   return kernels.least_efficiency + (kernels.best_efficiency - kernels.least_efficiency) * level;
@@ -188,8 +190,8 @@ DrawnWorld draw_world(std::uint64_t seed, SimulatedGpu gpu, int ranks_per_node) 
   draw_kernels(draw, world);
   draw_rest(draw, world);
   draw_links(draw, gpu, ranks_per_node, world);
-  // Last, so that seeds draw what they drew before there were graphs.
-  // Nodes follow each other as measured (graph_costs): 0.55 to 0.7 on V100, 0.08 on H100; of the others nothing is known.
+  // Drawn last, so that older seeds keep their other draws. Gaps between nodes follow measurements
+  // (graph_costs): 0.55 to 0.7 on V100, 0.08 on H100; nothing is known about other GPUs.
   const bool closely = graph_costs(*gpu.model).gap_share < 0.5;
   world.graphs = {draw.scale(700, 4'000), draw.scale(2'000, 9'000), draw.scale(1, 300),
                   closely ? draw.even(0.05, 0.5) : draw.even(0.4, 0.85), "drawn"};

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t kGB = 1'000'000'000;
 
-// Where the figures come from. None was measured by this project, except those of the H200's shares
-// (copy 4.3 of 4.8 TB/s, bf16 GEMM 788 of 989 TFLOP/s on random data, CUDA 13).
+// Sources of the figures. This project measured none of them, except the H200's shares (copy 4.3 of
+// 4.8 TB/s, bf16 GEMM 788 of 989 TFLOP/s on random data, CUDA 13).
 constexpr std::string_view kVolta =
     "NVIDIA developer blog 'Getting Started with CUDA Graphs' (2019): 2.2 us of launch, 3.8 us "
     "from kernel to kernel with overlapped launches; bandwidthTest on PCIe 3 x16";

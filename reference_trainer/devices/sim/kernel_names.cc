@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names as they were read off recordings of the libraries (docs/design/0024-kernel-families.md).
+// Kernel names as seen in recordings of the libraries (docs/design/0024-kernel-families.md).
 #include "reference_trainer/devices/sim/kernel_names.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ int architecture(const GpuModel& gpu) {
   return row == kRows.end() ? 80 : row->architecture;
 }
 
-/// How a product reads its operands: "t" or "n" of each.
+/// How a product reads its operands: "t" or "n" for each.
 std::string_view orientation(const Node& node) {
   if (node.op == &ops::kLinearBackwardData) return "nn";
   if (node.op == &ops::kLinearBackwardWeights || node.op == &ops::kMatmulBackwardWeights)
@@ -46,7 +46,7 @@ std::string upper(std::string_view text) {
   return result;
 }
 
-/// Products of 8 bits on tensor cores; on Volta there are none.
+/// 8-bit products on tensor cores; Volta has none.
 std::string int8_product_name(int gpu, const KernelName& by) {
   const char* tile = by.large ? "128x128" : "64x64";
   if (gpu >= 90)
@@ -86,7 +86,8 @@ std::string product_name(int gpu, const Node& node, const KernelName& by) {
         "alignc4_execute_kernel__5x_cublas",
         tn, tile);
   }
-  // Kernels of newer generations read whole blocks by their address and need 16 bytes: cuBLAS falls back to CUTLASS's.
+  // Kernels of newer generations load whole blocks by address and need 16 bytes: cuBLAS otherwise
+  // falls back to CUTLASS's kernels.
   if (gpu >= 80 && by.access_bytes < 16)
     return by.operands == "tf32"
                ? fmt::format("cutlass_80_tensorop_s1688gemm_{}_32x3_{}_align{}", tile, tn,
@@ -140,7 +141,7 @@ std::string convolution_name(int gpu, const Node& node, const KernelName& by) {
       pass, types, tile, half ? 32 : 16, unit);
 }
 
-/// FlashAttention multiplies halves on Ampere and later; the rest is CUTLASS's.
+/// FlashAttention multiplies halves on Ampere and later; other attention kernels are CUTLASS's.
 std::string attention_name(int gpu, const Node& node, const KernelName& by) {
   const bool backward = node.op == &ops::kAttentionBackward;
   const bool half = by.operands == "f16" || by.operands == "bf16";
@@ -199,7 +200,8 @@ std::string_view word(kernels::RowOp op) {
   return "map";
 }
 
-/// By the ops in it, each once, as inductor names what it generates: pointwise, or with a sum along rows.
+/// Names a cluster by its ops, each once, as inductor names generated kernels: pointwise, or with a
+/// sum along rows.
 std::string cluster_name(const kernels::RowProgram& program) {
   std::vector<std::string_view> words;
   for (const kernels::RowInstruction& each : program.instructions)

@@ -22,7 +22,7 @@ bool is_half(NumberFormat format) {
   return format == NumberFormat::kFloat16 || format == NumberFormat::kBfloat16;
 }
 
-/// Elements of the parameters that a node updates.
+/// The number of elements of the parameters that a node updates.
 std::int64_t updated(const Graph& graph, const Node& node, const OptimizerAttributes& by) {
   const std::size_t each = operands_per_parameter(by);
   std::int64_t count = 0;
@@ -96,14 +96,15 @@ std::vector<KernelPart> match_parts(const BoxMatchAttributes& by) {
   return parts;
 }
 
-/// What the producer of a value rounds it to.
+/// The format that the producer of a value rounds it to.
 NumberFormat written_format(const Graph& graph, ValueId id) {
   const Node& producer = graph.node(graph.value(id).producer);
   const auto at = std::ranges::find(producer.outputs, id) - producer.outputs.begin();
   return ops::result_format(producer, static_cast<std::size_t>(at));
 }
 
-/// Matrices are stored as their producer writes them, parameters as the ops around them.
+/// Matrices are stored in the format that their producer writes, parameters in that of the ops
+/// around them.
 NumberFormat stored_format(const Graph& graph, const Node& reader, ValueId id) {
   const Value& value = graph.value(id);
   if (value.type != DataType::kFloat32 || value.shape.rank() < 2) return NumberFormat::kFloat32;
@@ -119,7 +120,7 @@ bool is_stored_half(const Graph& graph, const Node& reader, ValueId id) {
 }  // namespace
 
 std::vector<KernelPart> kernel_parts(const Graph& graph, const Node& node) {
-  // What ranks exchange is read from the operand and written to the result.
+  // Data of an exchange is read from the operand and written to the result.
   if (node.op == &ops::kTf32Round || node.op == &ops::kExchange || node.on_processor) return {};
   if (const auto* by = std::get_if<BoxMatchAttributes>(&node.attributes)) return match_parts(*by);
   if (node.op == &ops::kPickAnchors) {
@@ -157,7 +158,7 @@ double divided_share(const Graph& graph, const Node& node) {
   auto add = [&](ValueId id) {
     const auto bytes = static_cast<double>(graph.value(id).bytes());
     all += bytes;
-    // Gradients and casts of a weight are like it.
+    // Gradients and casts of a weight are like it, and count as weights.
     if (graph.value(graph.owner(id)).role != Role::kParameter) divided += bytes;
   };
   for (ValueId id : node.inputs) add(id);

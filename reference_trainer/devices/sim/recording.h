@@ -8,22 +8,22 @@
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/nvtx/emitter.h"
 
-/// All that a simulated rank did, with the times it did it: what a profiler would have recorded, and
-/// what no profiler can know. Times are nanoseconds of the virtual clock, which starts at 0.
+/// Everything that a simulated rank did, with its times: what a profiler would have recorded, and
+/// more, which no profiler can know. Times are nanoseconds of the virtual clock, which starts at 0.
 namespace headway::trainer::sim {
 
 using conventions::DeviceCallKind;
 using conventions::DeviceOpKind;
 using conventions::MathUnit;
 
-/// What held the start of an op back last.
+/// What the start of an op waited for last.
 enum class Binding : std::uint8_t { kStream, kLaunch, kEvent, kEngine };
 
 /// A call of the host thread. `correlation` is unique among the calls of the rank.
 struct Call {
   std::int64_t start = 0;
   std::int64_t end = 0;
-  std::int64_t waited = 0;  ///< part of it at its end in which the host waited for the device
+  std::int64_t waited = 0;  ///< its last part, in which the host waited for the device
   std::int64_t bytes = 0;
   std::uint64_t correlation = 0;
   std::uint64_t sync_id = 0;
@@ -34,20 +34,20 @@ struct Call {
 struct Op {
   std::int64_t start = 0;  ///< on the device
   std::int64_t end = 0;
-  std::int64_t last_arrival = 0;  ///< collectives: of all members; 0 for other ops
+  std::int64_t last_arrival = 0;  ///< collectives: arrival of the last member; 0 for other ops
   std::int64_t bytes = 0;
   std::int64_t flops = 0;
   std::uint64_t correlation =
-      0;  ///< unique among the ops of the rank; that of its call, but for nodes of a graph
+      0;  ///< unique among the rank's ops; equal to its call's, except for nodes of a graph
   std::uint64_t graph_call =
-      0;  ///< nodes of a CUDA graph: correlation of the call that launched it; 0: no node
+      0;                   ///< nodes of a CUDA graph: correlation of the launch call; 0: not a node
   std::int64_t graph = 0;  ///< likewise: the graph's number, from 1
-  std::int64_t node = 0;   ///< likewise: its place in the graph, from 1
+  std::int64_t node = 0;   ///< likewise: its position in the graph, from 1
   std::int64_t op = conventions::kAbsent;
   std::int64_t batch = conventions::kAbsent;
   nvtx::Name name = nullptr;
-  StreamId stream;          ///< that it ran on
-  std::int32_t blocks = 0;  ///< of the grid; 0: no kernel
+  StreamId stream;          ///< the stream that it ran on
+  std::int32_t blocks = 0;  ///< of the grid; 0: not a kernel
   std::int32_t block_threads = 0;
   std::int32_t collective = -1;  ///< index into Recording::collectives
   DeviceOpKind kind = DeviceOpKind::kKernel;
@@ -56,7 +56,7 @@ struct Op {
   MemoryKind from = MemoryKind::kUnknown;
   MemoryKind to = MemoryKind::kUnknown;
   Binding binding = Binding::kStream;
-  std::uint64_t bound_by = 0;  ///< correlation of the op whose end held it back; 0: its own call
+  std::uint64_t bound_by = 0;  ///< correlation of the op whose end it waited for; 0: its own call
 
   std::uint64_t call() const { return graph_call != 0 ? graph_call : correlation; }
 };
@@ -69,32 +69,32 @@ struct CollectiveRecord {
   std::int64_t sequence = 0;  ///< in its communicator, from 0
   int ranks = 0;              ///< of the communicator
   std::size_t range = 0;      ///< index into Recording::ranges of the host's range around it
-  int peer = -1;              ///< of a message: the rank at its other end
+  int peer = -1;              ///< for a message: the rank at its other end
 };
 
 /// An NVTX range of the training thread (worker -1) or of a loader worker.
 struct RangeRecord {
   std::int64_t start = 0;
-  std::int64_t end = -1;  ///< open
+  std::int64_t end = -1;  ///< -1: still open
   nvtx::Name name = nullptr;
   conventions::RangePayload payload;
   std::int32_t worker = -1;
   bool nccl = false;  ///< in the domain NCCL instead of headway
 };
 
-/// Calls of a loader worker on files, summed as the recorder sums short ones: the opens of a batch, or its
-/// reads.
+/// File calls of a loader worker, summed as the recorder sums short calls: the opens of a batch, or
+/// its reads.
 struct FileRecord {
   std::int64_t start = 0;
   std::int64_t end = 0;
   std::int64_t calls = 0;
   std::int64_t bytes = 0;
   std::int32_t worker = -1;
-  bool read = false;  ///< else opens
+  bool read = false;  ///< false: opens
 };
 
-/// "`to` starts (or ends) no earlier than `from` plus `lag`". Ends are named by correlation: of an op
-/// (kOp…) or of a call (kCall…); batches by their number.
+/// A dependency: "`to` starts (or ends) no earlier than `from` plus `lag`". `from` and `to` are
+/// correlations of ops or calls, as the kind says; batches have their number.
 enum class EdgeKind : std::uint8_t {
   kStream,      ///< end of an op -> start of the next on its stream
   kLaunch,      ///< start of the call -> start of its op
@@ -112,7 +112,7 @@ struct Edge {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
   std::int64_t lag = 0;    ///< ns
-  std::int32_t rank = -1;  ///< of `from`, where it is another rank's
+  std::int32_t rank = -1;  ///< the rank of `from`, where it is another rank
 };
 
 struct Recording {
@@ -120,14 +120,14 @@ struct Recording {
   std::vector<std::string> streams;  ///< names, by StreamId
   int workers = 0;                   ///< of the loader; 0: the training thread makes batches
   std::vector<Call> calls;
-  std::vector<Op> ops;  ///< by the order in which their times became known; sort by start to read
+  std::vector<Op> ops;  ///< in the order in which their times became known; sort by start to read
   std::vector<CollectiveRecord> collectives;
   std::vector<RangeRecord> ranges;
   std::vector<FileRecord> files;
   std::vector<conventions::GraphOpPayload> graph;
-  std::vector<Edge> edges;        ///< empty unless they were asked for
+  std::vector<Edge> edges;        ///< empty unless requested
   std::int64_t end = 0;           ///< of the run
-  std::int64_t memory_bytes = 0;  ///< the most device memory that the rank ever held
+  std::int64_t memory_bytes = 0;  ///< peak of the device memory that the rank held
 };
 
 }  // namespace headway::trainer::sim

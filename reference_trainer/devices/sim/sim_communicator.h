@@ -6,7 +6,7 @@
 
 namespace headway::trainer::sim {
 
-/// Collectives of a simulated rank: arrivals and durations, no data.
+/// Collectives of a simulated rank: only arrivals and durations, no data.
 class SimCommunicator final : public Communicator {
  public:
   explicit SimCommunicator(SimDevice& device) : device_(device) {}

@@ -12,7 +12,7 @@
 namespace headway::trainer::sim {
 namespace {
 
-constexpr std::uint64_t kDepth = 1024;  ///< launches outstanding on a stream
+constexpr std::uint64_t kDepth = 1024;  ///< launches that may be outstanding on a stream
 /// Up to this size a pageable source is staged without waiting for the stream, as CUDA does.
 constexpr std::int64_t kStagedAtOnceBytes = 64 * 1024;
 
@@ -43,7 +43,7 @@ const char* name_of(CollectiveKind kind) {
   }
 }
 
-/// As NCCL names its kernels: only what is summed has an operation and a type.
+/// The name of NCCL's kernel. Only kernels that sum have an operation and a type in it.
 std::string kernel_name_of(CollectiveKind kind, const std::string& dtype) {
   if (is_message(kind) || kind == CollectiveKind::kAllToAll) return "ncclDevKernel_SendRecv";
   if (kind == CollectiveKind::kAllGather) return "ncclDevKernel_AllGather_RING_LL";
@@ -87,7 +87,7 @@ double SimDevice::jitter(std::uint64_t what, std::int64_t batch) const {
   return 1 + options_.jitter * (2 * random.uniform() - 1);
 }
 
-/// Of a drawn world, besides: each rank its own.
+/// In a drawn world, each rank has its own noise.
 double SimDevice::noise(double width, std::uint64_t what, std::int64_t which) const {
   return drawn_.factor(width, what * 0x10001 + static_cast<std::uint64_t>(options_.rank),
                        static_cast<std::uint64_t>(which));
@@ -111,7 +111,7 @@ Call& SimDevice::begin_call(DeviceCallKind kind, StreamId on, std::int64_t bytes
   return call_;
 }
 
-/// The call's own work, after what it may have waited for.
+/// Adds the call's own work, after any waiting.
 void SimDevice::end_call(std::int64_t cost) {
   now_ +=
       std::llround(static_cast<double>(cost) *
@@ -120,9 +120,9 @@ void SimDevice::end_call(std::int64_t cost) {
   if (options_.record_events) recording_.calls.push_back(call_);
 }
 
-/// The call waits for that much of a stream's work.
+/// Makes the call wait until that piece of a stream's work has ended.
 void SimDevice::block_for(StreamId on, std::uint64_t sequence) {
-  const std::int64_t end = timeline_.end_of(on, sequence);  // only then is its op known
+  const std::int64_t end = timeline_.end_of(on, sequence);  // first, to know its op
   if (const std::uint64_t op = timeline_.op_of(on, sequence); op != 0)
     timeline_.add_edge(EdgeKind::kSync, op, call_.correlation, 0);
   block_until(end);
@@ -144,7 +144,8 @@ void SimDevice::block_until(std::int64_t time) {
 Memory SimDevice::allocate(std::int64_t bytes, MemoryKind kind) {
   allocate_call(bytes);
   if (kind == MemoryKind::kDevice) occupy(bytes);
-  // Host code reads what it asked for (figures of a step); device memory is never touched.
+  // Host code reads the memory that it asked for (figures of a step); device memory is never
+  // accessed.
   const bool host = kind != MemoryKind::kDevice;
   void* address =
       host ? std::calloc(1, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))) : nullptr;
@@ -168,13 +169,13 @@ void SimDevice::free_call(std::int64_t bytes) {
   end_call(drawn_.allocator.free_ns);
 }
 
-/// The run may be over: what the program gives back at its end is not part of it.
+/// The run may be over: what the program frees at its end is not part of the run.
 void SimDevice::release(MemoryView memory, std::int64_t bytes) noexcept {
   if (memory.kind == MemoryKind::kDevice) memory_in_use_ -= bytes;
   std::free(memory.address);
 }
 
-/// The call waits for room in the queue, if need be.
+/// Makes the call wait for room in the queue, if necessary.
 void SimDevice::wait_for_room(StreamId on) {
   const std::vector<std::uint64_t>& places = places_[on.value];
   if (places.size() < kDepth) return;
@@ -197,7 +198,7 @@ void SimDevice::submit(StreamId on, Work work) {
 
 Work SimDevice::work_of(const SimKernel& kernel, const LaunchArguments& arguments) const {
   const Kernel::Tag& tag = kernel.tag();
-  // The optimizer's kernels go over parameters, whatever the batch.
+  // The optimizer's kernels process parameters, independent of the batch.
   const double filled =
       tag.phase == Phase::kUpdate ? 1 : arguments.filled * kernel.load(arguments.batch);
   const bool whole = filled == 1;
@@ -235,7 +236,8 @@ void SimDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments&
   end_call(costs_.costs().launch_ns);
 }
 
-/// One call and one place in the queue, whatever the number of nodes; each node is an op of its own, as CUPTI records graphs.
+/// One call and one place in the queue, for any number of nodes; each node is a separate op, as
+/// CUPTI records graphs.
 void SimDevice::launch_graph(StreamId on, const SimGraphLaunch& graph,
                              const LaunchArguments& arguments) {
   begin_call(DeviceCallKind::kGraphLaunch, on);
@@ -364,7 +366,7 @@ void SimDevice::synchronize() {
 }
 
 void SimDevice::enqueue_collective(StreamId on, const SimCollective& collective) {
-  // NCCL's own range around the call, with what its payload says.
+  // NCCL's own range around the call, with its payload.
   const std::string function = name_of(collective.kind);
   const std::size_t range = recording_.ranges.size();
   const std::int64_t begin = now_;
@@ -414,7 +416,7 @@ std::unique_ptr<Kernel> SimDevice::make_kernel(Kernel::Tag tag, const kernels::S
   return std::make_unique<SimKernel>(std::move(tag), costs_);
 }
 
-// ---- what the host program says ----
+// ---- ranges and descriptions from the host program ----
 
 void SimDevice::push(nvtx::Name name, const conventions::RangePayload& payload) {
   if (drawn_.pause.between_steps) pause(payload);
@@ -429,7 +431,7 @@ void SimDevice::push(nvtx::Name name, const conventions::RangePayload& payload) 
   if (!drawn_.pause.between_steps) pause(payload);
 }
 
-/// The program's own pauses, which it says nothing of.
+/// A pause of the program, which the program does not report.
 void SimDevice::pause(const conventions::RangePayload& payload) {
   const auto& is = drawn_.pause;
   if (is.every_steps == 0 ||

@@ -19,7 +19,7 @@
 namespace headway::trainer::sim {
 namespace {
 
-/// Of what is no op of a graph: "resize images" -> "sim::resize".
+/// Name of a kernel that is not an op of a graph: "resize images" -> "sim::resize".
 std::string plain_name(const Kernel::Tag& tag) {
   return fmt::format("sim::{}", tag.text.substr(0, tag.text.find(' ')));
 }
@@ -38,8 +38,9 @@ bool is_product(const Node& node) {
   return std::ranges::find(kProducts, node.op) != kProducts.end();
 }
 
-/// As an autotuner decides that measures the library's kernels: the number of parts with which a product takes least. Each has
-/// four steps of a tile that is 32 deep, and a partial result is written and read as a float.
+/// The choice of an autotuner that measures the library's kernels: the number of parts with which
+/// the product takes least time. Each part has at least four steps of a tile that is 32 deep; a
+/// partial result is written and read as a float.
 SplitSums best_split(const CostModel& costs, const Kernel::Tag& tag, double divided, int access,
                      double outputs) {
   constexpr double kLeastTerms = 128;
@@ -59,8 +60,9 @@ SplitSums best_split(const CostModel& costs, const Kernel::Tag& tag, double divi
   return best;
 }
 
-/// Bytes that a product can read and write at once: rows begin where a row's bytes are a multiple of them. Convolutions are left
-/// out: cuDNN pads channels itself.
+/// Bytes that a product can read and write at once: rows begin at multiples of a row's bytes, so it
+/// is the largest power of two that divides these. Convolutions are left out, because cuDNN pads
+/// channels itself.
 int access_bytes(const Graph& graph, const Node& node) {
   if (!is_product(node)) return 16;
   const bool half = arithmetic(graph, node).half_operands;
@@ -135,7 +137,7 @@ class SimGraph final : public CompiledGraph {
     return options_.share_with && (value.role == Role::kParameter || value.role == Role::kState);
   }
 
-  /// Matrix units round what they read to TF32 themselves.
+  /// Matrix units themselves round operands to TF32, so rounded values are not stored.
   bool is_stored(ValueId value) const {
     const NodeId producer = graph_.value(value).producer;
     return !producer.valid() || graph_.node(producer).op != &ops::kTf32Round;
@@ -147,7 +149,8 @@ class SimGraph final : public CompiledGraph {
     return std::llround(static_cast<double>(whole) * options_.share.memory(value));
   }
 
-  /// Matrix units that do not take the number type leave the product to general ones; without TF32 it is in FP32.
+  /// If the matrix units do not support the number type, general units compute the product; without
+  /// TF32 it is in FP32.
   Arithmetic on_gpu(Arithmetic by) const {
     const GpuModel& gpu = *device_.costs().gpu().model;
     if (by.operands == "tf32" && gpu.tf32_flops <= 0)

@@ -25,7 +25,7 @@ const StageNames& names() {
   return kNames;
 }
 
-/// Of add_read: all, and the one in which the last file is opened.
+/// Number of legs that add_read adds, and the one in which the last file is opened.
 constexpr std::size_t kLegsOfRead = 6;
 constexpr std::size_t kLegOfOpening = 2;
 
@@ -33,8 +33,8 @@ std::int64_t ns(double value) {
   return static_cast<std::int64_t>(std::llround(value));
 }
 
-/// Of a sample in storage. All batches are alike: what a few of them happen to hold would make another batch size look better
-/// or worse than it is.
+/// Mean size of a sample in storage. All batches use the mean: the random content of a few batches
+/// would make another batch size look better or worse than it is.
 double mean_bytes(SampleSource& source) {
   constexpr std::int64_t kMost = 4096;
   const std::int64_t looked_at = std::min(source.count(), kMost);
@@ -82,7 +82,7 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
   }
 }
 
-/// All workers at once, when the last batch of the epoch before was taken.
+/// Starts all workers at once, when the last batch of the previous epoch was taken.
 void SimLoader::start_epoch(std::int64_t epoch) {
   if (epoch == epoch_) return;
   epoch_ = epoch;
@@ -134,7 +134,7 @@ void SimLoader::give_back(Batch* batch) {
   free_.push_back(batch);
 }
 
-/// Workers take batches in turns, and read shards of their own one after the other.
+/// Workers take batches in turns; each reads its own shards one after the other.
 SimLoader::Read SimLoader::read_of(std::int64_t batch) const {
   if (storage_.one_file_each) return {options_.batch, bytes_per_batch_};
   if (storage_.shard_bytes == 0 || bytes_per_batch_ == 0) return {1, bytes_per_batch_};
@@ -179,8 +179,8 @@ double SimLoader::cold(std::int64_t batch) const {
   return storage.warm_after > 0 && batch >= storage.warm_after ? 1 / storage.warm_speed : 1;
 }
 
-/// Requests of one worker follow each other; transfers of all share the bandwidth, and a drawn storage serves only so many
-/// readers at once.
+/// Requests of one worker follow each other; transfers of all workers share the bandwidth, and a
+/// drawn storage serves a limited number of readers at once.
 void SimLoader::add_read(std::int64_t batch, std::vector<Leg>& legs) const {
   const Read read = read_of(batch);
   const double noise = device_.noise(device_.drawn().noise.loader, 0x4EAD, batch) * cold(batch);
@@ -260,11 +260,11 @@ void SimLoader::record(const MadeBatch& made) {
   }
 }
 
-/// What `headway record --io` would have seen.
+/// Records what `headway record --io` would have seen.
 void SimLoader::record_files(const MadeBatch& made, std::size_t first_leg, std::int64_t begin) {
   const std::int32_t worker = options_.workers > 0 ? made.worker : -1;
   const Read read = read_of(made.batch);
-  if (read.bytes == 0) return;  // of a shard that the worker holds
+  if (read.bytes == 0) return;  // from a shard that the worker holds
   const std::int64_t opened = made.ends[first_leg + kLegOfOpening];
   auto& files = device_.recording().files;
   if (read.requests > 0) files.push_back({begin, opened, read.requests, 0, worker, false});
@@ -272,14 +272,14 @@ void SimLoader::record_files(const MadeBatch& made, std::size_t first_leg, std::
                    std::max<std::int64_t>(read.requests, 1), read.bytes, worker, true});
 }
 
-/// Of a batch, as they are in storage.
+/// Pixels of a batch in its stored size.
 double SimLoader::source_pixels() const {
   if (storage_.decoded)
     return static_cast<double>(options_.batch * options_.canvas_height * options_.canvas_width);
   return static_cast<double>(bytes_per_batch_) * costs_.jpeg_pixels_per_byte;
 }
 
-/// What decoding takes, as far as the loader does it.
+/// The part of decoding that the loader does.
 double SimLoader::decode_ns() const {
   if (options_.channels != 3) {
     const double each =

@@ -27,7 +27,7 @@ std::uint64_t Timeline::next_collective(StreamId on, SimGroup* group) {
 
 std::int64_t Timeline::end_of(StreamId on, std::uint64_t sequence) {
   const Stream& s = streams_[on.value];
-  // The last thing that happens may be a wait that is passed, which is no step.
+  // The last event may be a wait that is passed, which is not a step.
   while (s.ends.size() < sequence && step(kNever - 1)) {
   }
   HEADWAY_INVARIANT(s.ends.size() >= sequence);
@@ -50,7 +50,8 @@ void Timeline::add_edge(EdgeKind kind, std::uint64_t from, std::uint64_t to, std
   if (options_.record_edges) recording_.edges.push_back({kind, from, to, lag, rank});
 }
 
-/// At one time ends come before starts, so that an engine is free for the next copy; then the order of streams.
+/// At the same time, ends come before starts, so that an engine is free for the next copy; then
+/// streams go in order.
 bool Timeline::step(std::int64_t limit) {
   pass_waits();
   std::int64_t time = kNever;
@@ -92,7 +93,7 @@ void Timeline::pass_waits() {
   }
 }
 
-/// An awaited event costs a stream nothing once it has come.
+/// An awaited event costs a stream nothing once it has passed.
 bool Timeline::pass_wait(Stream& s) {
   const Event event = s.queue.front().event;
   const Stream& other = streams_[event.stream.value];
@@ -110,7 +111,7 @@ bool Timeline::pass_wait(Stream& s) {
   return true;
 }
 
-/// When the head of a queue starts if nothing else comes between, and what decides it.
+/// When the head of a queue starts if nothing comes before it, and what determines that time.
 Timeline::Start Timeline::start_of(const Stream& s, const Work& work) const {
   Start start{work.called + drawn_.costs.launch_latency_ns, Binding::kLaunch, 0};
   auto bind = [&](std::int64_t time, Binding binding, std::uint64_t by) {
@@ -172,7 +173,7 @@ void Timeline::begin(std::size_t index) {
   share_device();
 }
 
-/// A collective, at the time when it would end if nobody came later.
+/// Asks for the end of a collective, at the time when it would end if no member came later.
 void Timeline::ask(Running& collective) {
   Work& work = collective.work;
   SimGroup::Arrivals arrivals;
@@ -211,7 +212,7 @@ void Timeline::finish(std::size_t index) {
   share_device();
 }
 
-/// Now that other things run than before: how fast each goes on.
+/// Sets how fast each piece of work proceeds, after the set of running work has changed.
 void Timeline::share_device() {
   if (!drawn_.contention.shared) return;
   for (Stream& s : streams_) {
@@ -241,7 +242,7 @@ double Timeline::slowdown(const Running& one) const {
   return slower;
 }
 
-/// The same for all members: it may depend on nothing that only one of them knows.
+/// The same for all members: it must not depend on anything that only one of them knows.
 std::int64_t Timeline::transfer_ns(const Work& work) const {
   const std::int64_t alone = world_.links().collective_ns(work.collective, work.scope,
                                                           work.group->size(), work.transfer_bytes);

@@ -33,12 +33,13 @@ struct Work {
   Scope scope = Scope::kWorld;
 };
 
-/// The work of one simulated device in the order of its clock: streams in order, one copy engine per direction,
-/// collectives that end with their last member, and what runs at once slows each other down as the world says.
+/// The work of one simulated device in the order of its clock. Streams run in order, there is one
+/// copy engine per direction, collectives end with their last member, and concurrent work slows
+/// each other down as the world says.
 ///
-/// The clock goes on only as far as the host asks, and the host asks for what it then waits for: so nothing that it
-/// enqueues later could have come before. Not thread safe; a collective that is asked for blocks the thread until all
-/// ranks have got there.
+/// The clock advances only as far as the host asks, and the host asks only for times that it then
+/// waits for. So work that the host enqueues later cannot begin earlier. Not thread safe. Asking
+/// for a collective blocks the thread until all ranks have arrived.
 class Timeline {
  public:
   struct Options {
@@ -50,17 +51,17 @@ class Timeline {
 
   void add_stream() { streams_.emplace_back(); }
   std::size_t stream_count() const { return streams_.size(); }
-  /// Pieces of work so far.
+  /// Number of pieces of work submitted so far.
   std::uint64_t submitted(StreamId on) const;
   void submit(StreamId on, Work work);
-  /// Which collective of `group` the next one on this stream is.
+  /// The sequence number, in `group`, of the next collective on this stream.
   std::uint64_t next_collective(StreamId on, SimGroup* group);
 
-  /// When number `sequence` (1, 2, ...) of the stream ends.
+  /// The end of piece `sequence` (1, 2, ...) of the stream.
   std::int64_t end_of(StreamId on, std::uint64_t sequence);
-  /// Correlation of the last op up to there, 0: none. Of what has ended.
+  /// Correlation of the last op up to piece `sequence`, which must have ended; 0: none.
   std::uint64_t op_of(StreamId on, std::uint64_t sequence) const;
-  /// Whether that piece has ended at `time`, as far as the clock must go to know.
+  /// Whether that piece has ended at `time`. Advances the clock as far as needed.
   bool ended_by(StreamId on, std::uint64_t sequence, std::int64_t time);
   void add_edge(EdgeKind kind, std::uint64_t from, std::uint64_t to, std::int64_t lag,
                 int rank = -1);
@@ -71,17 +72,17 @@ class Timeline {
   struct Running {
     Work work;
     std::int64_t end = 0;
-    bool known = true;       ///< false: a collective that may end later, when a rank is late
-    double remaining = 0;    ///< of its duration, alone
+    bool known = true;       ///< false: a collective that may end later when a rank is late
+    double remaining = 0;    ///< of its duration when alone
     double rate = 1;         ///< of `remaining` per nanosecond
-    std::int64_t since = 0;  ///< the rate holds
+    std::int64_t since = 0;  ///< start of the present rate
   };
   struct Stream {
     std::deque<Work> queue;
     std::optional<Running> running;
     std::vector<std::int64_t> ends;       ///< by sequence - 1
-    std::vector<std::uint64_t> last_ops;  ///< likewise: correlation of the last op up to there
-    std::int64_t waited_until = 0;        ///< events awaited since the last op
+    std::vector<std::uint64_t> last_ops;  ///< by sequence - 1: correlation of the last op so far
+    std::int64_t waited_until = 0;        ///< time of the events awaited since the last op
     std::uint64_t waited_for = 0;
     std::vector<std::uint64_t> awaited;
     std::map<SimGroup*, std::uint64_t> collectives;
@@ -99,18 +100,18 @@ class Timeline {
     std::uint64_t by = 0;  ///< correlation of the op that holds it back; 0: its own call
   };
 
-  /// Does what happens next, if that is not after `limit`.
+  /// Carries out the next event, if it is not after `limit`.
   bool step(std::int64_t limit);
   void pass_waits();
   bool pass_wait(Stream& stream);
   Start start_of(const Stream& stream, const Work& work) const;
-  /// The head of that stream's queue starts to run.
+  /// Starts the head of that stream's queue.
   void begin(std::size_t index);
   void ask(Running& collective);
   void finish(std::size_t index);
-  /// New rates for all that runs, after something began or ended.
+  /// Computes new rates for all running work, after something began or ended.
   void share_device();
-  /// Times as long as alone, with what runs beside it now.
+  /// Factor by which `one` takes longer than alone, with the work that runs beside it now.
   double slowdown(const Running& one) const;
   std::int64_t transfer_ns(const Work& work) const;
 
@@ -120,11 +121,11 @@ class Timeline {
   Recording& recording_;
   std::vector<Stream> streams_;
   std::array<Engine, 3> engines_;
-  std::int64_t clock_ = 0;  ///< ns: all before it is settled
-  // What runs just now.
+  std::int64_t clock_ = 0;  ///< ns: all times before it are final
+  // The work that is running now.
   int comms_ = 0;
   int copies_[3] = {};
-  double occupied_ = 0;  ///< of the device by all kernels, alone: over 1 they share
+  double occupied_ = 0;  ///< of the device by all kernels, each as if alone; over 1 they share
 };
 
 }  // namespace headway::trainer::sim

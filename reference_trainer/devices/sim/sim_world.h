@@ -18,21 +18,22 @@
 
 namespace headway::trainer::sim {
 
-/// The members of one simulated communicator and the collectives that they carry out in order. A
-/// collective ends for all when its transfer is done, which begins when the last member has arrived:
-/// nothing here depends on which thread comes first. Thread safe.
+/// The members of one simulated communicator and their collectives in order. The transfer of a
+/// collective begins when the last member has arrived, and the collective ends for all members when
+/// the transfer is done. Nothing depends on the order of threads. Thread safe.
 ///
-/// Messages between two ranks come in no order that all ranks share: one rank may wait for a message that its peer sends only
-/// after another one has come. So a rank that waits says up to when it knows its own time, which bounds what it can still
-/// send, and goes on with other work when the other end cannot come before that (`meet`; conservative simulation with null
+/// Messages between two ranks have no order that all ranks share: a rank may wait for a message
+/// that its peer sends only after receiving another one. So a waiting rank publishes the time up to
+/// which its own state is known, which bounds what it can still send. It continues with other work
+/// when the peer cannot arrive before that time (`meet`; conservative simulation with null
 /// messages, Chandy and Misra 1979).
 class SimGroup {
  public:
-  /// What ranks that pass messages tell each other.
+  /// State that ranks share when they pass messages.
   struct News {
     std::mutex mutex;
     std::condition_variable changed;
-    std::vector<std::int64_t> clocks;  ///< by rank: nothing of it begins before that any more
+    std::vector<std::int64_t> clocks;  ///< by rank: nothing of it begins before this time any more
     std::string abandoned;
   };
 
@@ -43,21 +44,23 @@ class SimGroup {
   int size() const { return static_cast<int>(ranks_.size()); }
   const std::vector<int>& ranks() const { return ranks_; }
 
-  /// When a collective had all its members.
+  /// Arrival times of a complete collective.
   struct Arrivals {
     std::int64_t last = 0;  ///< ns of the virtual clock
     int last_rank = 0;      ///< the lowest of those that arrived last
   };
-  /// Says when `rank` is ready for collective `sequence` (0, 1, ...). Each member once each.
+  /// Reports that `rank` is ready for collective `sequence` (0, 1, ...) at `time`. Every member
+  /// calls it once.
   void arrive(std::uint64_t sequence, int rank, std::int64_t time);
-  /// Of a message: blocks until both ends have come, or until it is known that it ends after `end` only: then nothing, and
-  /// `end` is the earliest that it can be. `transfer`: what it takes when both are there, over 0. Throws as `wait`.
+  /// For a message: blocks until both ends have arrived, or until it is known that the message ends
+  /// after `end`. In the latter case returns nothing and sets `end` to the earliest possible end.
+  /// `transfer`: duration of the transfer, over 0. Throws as `wait` does.
   std::optional<Arrivals> meet(std::uint64_t sequence, int rank, std::int64_t transfer,
                                std::int64_t& end);
   bool passes_messages() const { return news_ != nullptr; }
-  /// Blocks until all members have said so; throws Error when the run was abandoned.
+  /// Blocks until all members have arrived; throws Error when the run was abandoned.
   Arrivals wait(std::uint64_t sequence);
-  /// Ends all waiting, now and later, with an Error that says why.
+  /// Ends all waiting, now and later, with an Error that contains `why`.
   void abandon(const std::string& why);
 
  private:
@@ -65,7 +68,7 @@ class SimGroup {
   struct Slot {
     Arrivals arrivals;
     int arrived = 0;  ///< members so far
-    int read = 0;     ///< members that know when it was complete
+    int read = 0;     ///< members that have read the arrivals
   };
   bool complete(std::uint64_t sequence);
 
@@ -87,13 +90,13 @@ class SimWorld {
   int ranks() const { return ranks_; }
   const LinkModel& links() const { return links_; }
   SimGroup& world() { return *world_; }
-  /// The same ranks, for what they exchange of the model's layers.
+  /// The same ranks, for exchanges of the layers that they share.
   SimGroup& model() { return *model_; }
-  /// The ranks of the node that `rank` is on.
+  /// The ranks on the node of `rank`.
   SimGroup& node_of(int rank) {
     return *nodes_[static_cast<std::size_t>(rank / links_.ranks_per_node)];
   }
-  /// The ranks with the same place on their nodes.
+  /// The ranks with the same place on their nodes as `rank`.
   SimGroup& across(int rank) {
     return *across_[static_cast<std::size_t>(rank % links_.ranks_per_node)];
   }
@@ -101,7 +104,7 @@ class SimWorld {
   SimGroup& messages(int from, int to);
   /// See Communicator.
   std::int64_t stop_before(std::int64_t step);
-  /// A rank failed: every waiting rank gets an Error that says so.
+  /// Reports that a rank failed: every waiting rank gets an Error that says so.
   void abandon(const std::string& why);
 
  private:

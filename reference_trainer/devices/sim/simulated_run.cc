@@ -15,11 +15,11 @@
 namespace headway::trainer::sim {
 namespace {
 
-/// A GPU's own link inside the node, half of it per direction, and 400 Gb/s of network per rank, where
-/// the switches say nothing else.
+/// The defaults of links: the GPU's own link inside the node, half of it per direction, and 400
+/// Gb/s of network per rank. Switches replace them.
 LinkModel links_of(const Settings& s, SimulatedGpu gpu, const DrawnWorld& world) {
   constexpr double kNetworkPerRank = 50e9;
-  constexpr double kNoLink = 12e9;  // GPUs without one exchange through the host
+  constexpr double kNoLink = 12e9;  // GPUs without a link exchange through the host
   LinkModel links;
   if (world.drawn()) {
     links = world.links;
@@ -59,7 +59,7 @@ SimOptions device_options(const Settings& s, SimulatedGpu gpu, int rank, const D
   return result;
 }
 
-/// What the switches say, else what was drawn.
+/// The storage according to the switches, otherwise as drawn.
 Storage::Speed storage_of(const Settings& s, const DrawnWorld& world) {
   Storage::Speed speed = speed_of(s.storage);
   if (s.storage == StorageKind::kMachine)
@@ -129,7 +129,7 @@ SimulatedRun simulate(const Settings& settings, const TrainingData& data,
                          ? draw_world(static_cast<std::uint64_t>(settings.world), table,
                                       static_cast<int>(settings.ranks_per_node))
                          : table_world(table);
-  if (settings.pause_every >= 0) drawn.pause = {};  // the trainer's own, or none
+  if (settings.pause_every >= 0) drawn.pause = {};  // the trainer makes its own pauses, or none
   run.world = std::make_shared<const DrawnWorld>(std::move(drawn));
   run.gpu = {table.model, &run.world->costs};
   run.ranks = static_cast<int>(settings.ranks);

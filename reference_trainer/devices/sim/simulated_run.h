@@ -16,10 +16,10 @@
 
 namespace headway::trainer::sim {
 
-/// A whole simulated run: what every rank did.
+/// The result of a simulated run, for every rank.
 struct SimulatedRun {
   SimulatedGpu gpu;
-  std::shared_ptr<const DrawnWorld> world;  ///< what its times come from
+  std::shared_ptr<const DrawnWorld> world;  ///< the source of its times
   int ranks = 1;
   int ranks_per_node = 8;
   double clock = 1;             ///< of the multiprocessors, as a share of the highest
@@ -27,23 +27,23 @@ struct SimulatedRun {
   bool tf32_forbidden = false;  ///< by NVIDIA_TF32_OVERRIDE
   std::string command;          ///< as typed, for the trace
   std::vector<std::pair<std::string, std::string>> settings;  ///< of the program, by switch
-  std::vector<Recording> recordings;  ///< by rank; empty where none was asked
+  std::vector<Recording> recordings;  ///< by rank; empty where not requested
   RunResult result;                   ///< of rank 0, on the virtual clock
 };
 
 struct SimulationOptions {
   bool record_events = true;  ///< what a profiler would record
-  bool record_edges = false;  ///< what none can know: why each op began when it did
+  bool record_edges = false;  ///< what no profiler can know: why each op began when it did
 };
 
 /// Runs the training that `settings` describe on a virtual clock: the same host program as on any
-/// device, once per rank, each on a thread of its own. The same settings give the same run, to the
+/// device, once per rank, each on its own thread. The same settings give the same run, to the
 /// nanosecond. Throws Error as the training does.
 SimulatedRun simulate(const Settings& settings, const TrainingData& data,
                       const SimulationOptions& options, const TrainerHooks& hooks);
 
-/// Writes a run's recordings as trace files: one for all ranks, or one each where the name of `path`
-/// contains %r. Existing files are an error. Throws Error when a file cannot be written.
+/// Writes a run's recordings as trace files: one file for all ranks, or one per rank where the name
+/// of `path` contains %r. Existing files are an error. Throws Error when a file cannot be written.
 using WriteTrace = std::function<void(const SimulatedRun&, const std::filesystem::path& path)>;
 
 }  // namespace headway::trainer::sim

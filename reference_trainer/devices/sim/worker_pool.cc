@@ -12,7 +12,7 @@ namespace headway::trainer::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Of a nanosecond, that rounding leaves of a leg.
+/// A remainder of a leg, in nanoseconds, that is only a rounding error.
 constexpr double kNothing = 1e-3;
 
 }  // namespace
@@ -134,7 +134,7 @@ void WorkerPool::advance(double limit, bool training) {
   for (const Task& task : tasks_)
     computing += task.under_way && leg_of(task) == Leg::Kind::kCompute;
   const double all = processors_;
-  // On one processor, a thread's part.
+  // If there is only one processor, the training thread takes an equal share of it.
   const double left = training ? std::max(all - 1, all / (computing + 1)) : all;
   const double rate = std::min(1.0, left / std::max(1.0, computing));
   double next = std::min(limit, next_order());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files of other tools that people try: what each is, and the command that converts it.
+// Files of other tools that users may try to open: what each file is, and the command that converts
+// it.
 #include <array>
 
 #include "common/error.h"
@@ -11,11 +12,11 @@ namespace {
 using namespace std::string_view_literals;
 
 struct Foreign {
-  std::string_view magic;      ///< first bytes; empty: known by its name only
-  std::string_view extension;  ///< of the name; empty: known by its first bytes only
+  std::string_view magic;      ///< first bytes; empty: recognised by its name only
+  std::string_view extension;  ///< of the name; empty: recognised by its first bytes only
   std::string_view what;
   std::string_view remedy;       ///< "{}" is the path
-  std::string_view inside = {};  ///< somewhere in the head; empty: it does not matter
+  std::string_view inside = {};  ///< text that must be in the head; empty: none
 };
 
 constexpr std::string_view kExportNsys =
@@ -30,7 +31,7 @@ constexpr std::string_view kOfAmd =
     "prof.export_chrome_trace(\"trace.json\").";
 constexpr std::string_view kOfPage = "Open it in a browser; Headway needs the recording behind it.";
 
-// Names come first where contents are alike.
+// Entries with names come first, because some contents are alike.
 constexpr auto kFormats = std::to_array<Foreign>({
     {"", ".nsys-rep", "an Nsight Systems report in its closed format", kExportNsys},
     {"", ".qdrep", "an Nsight Systems report (before 2021.3) in its closed format", kExportNsys},

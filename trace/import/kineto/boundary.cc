@@ -82,7 +82,7 @@ std::size_t value_end(std::string_view text, std::size_t from) {
         break;
       case '}':
       case ']':
-        if (depth == 0) return i;  // of a scalar: the bracket is its container's
+        if (depth == 0) return i;  // the end of a scalar: the bracket belongs to its container
         if (--depth == 0) return i + 1;
         break;
       case ',':

@@ -9,15 +9,15 @@ namespace headway::trace::kineto {
 
 inline constexpr std::size_t kNowhere = std::string_view::npos;
 
-/// The comma between two records that is nearest before `before` (and after `after`), by the looks
-/// of it: "}, {" followed by a key that begins event records. A text inside a string may look the
-/// same, so whoever uses it must find the brackets and quotes up to it balanced.
+/// Guesses the last comma between two records before `before` (and after `after`): "}, {" followed
+/// by a key that begins event records. A text inside a string may look the same, so the caller must
+/// check that brackets and quotes up to it are balanced.
 std::size_t guess_boundary_before(std::string_view text, std::size_t before, std::size_t after);
-/// The same, the first one at or after `from`.
+/// The same for the first comma at or after `from`.
 std::size_t guess_boundary_after(std::string_view text, std::size_t from);
 
-/// The end of the JSON value at `from`, one past its last character, following quotes, escapes and
-/// brackets; kNowhere when the text ends before it does. For a scalar the end may be that of the
+/// The end of the JSON value at `from`, one past its last character, found by following quotes,
+/// escapes and brackets; kNowhere when the text ends inside the value. A scalar may end with the
 /// text.
 std::size_t value_end(std::string_view text, std::size_t from);
 

@@ -16,8 +16,8 @@ struct Digits {
   std::int64_t exponent = 0;
 };
 
-/// Beyond this, further digits cannot be held: after the point they are below any clock's
-/// resolution and are dropped; before it the number does not fit.
+/// From this value on no further digit fits. Digits after the point are then below any clock's
+/// resolution and are dropped; with more digits before the point the number does not fit.
 constexpr std::uint64_t kMostMantissa = (std::numeric_limits<std::uint64_t>::max() - 9) / 10;
 
 bool read_digits(std::string_view text, Digits& out) {

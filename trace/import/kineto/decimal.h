@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-/// Numbers as JSON text, without floating point: a time of 16 digits and three decimals does not
-/// fit a double.
+/// Reads numbers in JSON text without floating point: a time with 16 digits and three decimals does
+/// not fit into a double.
 namespace headway::trace::kineto {
 
 /// value * 10^scale, rounded to the nearest integer; the token may be quoted. False when it is not a

@@ -33,7 +33,7 @@ char Window::peek() {
 }
 
 bool Window::value(std::string* kept, std::size_t most) {
-  // Follows quotes and brackets across refills without holding a long value.
+  // Follows quotes and brackets across refills, without keeping a long value in memory.
   std::string text;
   bool overlong = false;
   auto keep = [&](char c) {

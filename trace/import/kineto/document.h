@@ -9,10 +9,10 @@
 
 #include "trace/import/source/source.h"
 
-/// The outermost level of the file, read key by key; only the events array is left to others.
+/// Reads the outermost level of the file key by key; other code reads the events array.
 namespace headway::trace::kineto {
 
-/// Text read so far and not yet consumed, refilled from the source.
+/// Text that was read and is not consumed yet, refilled from the source.
 class Window {
  public:
   Window(import_detail::Source* source, std::string text, std::int64_t offset)
@@ -21,16 +21,16 @@ class Window {
   /// The next character that is not white space; '\0' at the end of the file.
   char peek();
   void skip() { ++at_; }
-  /// Place of the next character in the uncompressed file.
+  /// Offset of the next character in the uncompressed file.
   std::int64_t offset() const { return offset_ + static_cast<std::int64_t>(at_); }
-  /// Consumes a JSON value. Its text goes to `kept` when it is not longer than `most`. False when
-  /// the file ends within.
+  /// Consumes a JSON value. Its text is stored in `kept` if it has at most `most` characters. False
+  /// when the file ends inside the value.
   bool value(std::string* kept, std::size_t most);
   /// Consumes a string or number; false when there is none.
   bool key(std::string& text);
-  /// Everything not consumed; more may be in the source.
+  /// Returns all text that is not consumed; the source may have more.
   std::string take_rest();
-  /// Goes on so many characters, through the source where they are not read yet.
+  /// Skips `count` characters, reading on from the source as needed.
   void skip_bytes(std::int64_t count);
 
  private:
@@ -42,11 +42,11 @@ class Window {
   std::int64_t offset_;  ///< of text_[0] in the file
 };
 
-/// What stands beside the events.
+/// The values beside the events.
 struct Header {
-  /// JSON text of the values beside the events, by key; long ones only when something needs them.
+  /// JSON text of these values, by key; long values only if they are needed.
   std::map<std::string, std::string> values;
-  bool list_form = false;   ///< the file is the array alone
+  bool list_form = false;   ///< the file consists of the events array only
   bool has_events = false;  ///< the object has an events array
 };
 

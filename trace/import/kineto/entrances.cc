@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The containers a Kineto recording comes in: plain, gzip, zip.
+// The containers of a Kineto recording: plain, gzip, zip.
 #include <sys/stat.h>
 
 #include "common/error.h"
@@ -22,7 +22,7 @@ bool is_json(const Probe& probe) {
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
-/// By the magic bytes alone: what is inside, load_gzip finds out.
+/// Checks the magic bytes only; load_gzip finds out what is inside.
 bool is_gzip(const Probe& probe) {
   return probe.begins_with("\x1f\x8b");
 }
@@ -32,7 +32,7 @@ Trace load_json(const std::filesystem::path& path, const LoadOptions& options) {
 }
 
 Trace load_gzip(const std::filesystem::path& path, const LoadOptions& options) {
-  // What is inside decides, as for files that are not compressed.
+  // The content decides, as for files that are not compressed.
   Probe inner{path, std::string(Probe::kHeadBytes, '\0')};
   inner.head.resize(open_gzip(path)->read(inner.head.data(), inner.head.size()));
   if (inner.head.empty())
@@ -51,7 +51,7 @@ Trace load_gzip(const std::filesystem::path& path, const LoadOptions& options) {
   return load_kineto([&] { return open_gzip(path); }, path, options);
 }
 
-/// What a member of an archive holds decides, as for files of their own.
+/// Loads a member of an archive; its content decides how, as for separate files.
 Trace load_member(const std::filesystem::path& archive, const std::string& member,
                   const std::filesystem::path& path, const LoadOptions& options) {
   OpenSource open = [&] { return open_zip(archive, member); };
@@ -61,7 +61,7 @@ Trace load_member(const std::filesystem::path& archive, const std::string& membe
                                    : load_kineto(open, path, options);
 }
 
-/// Of an archive with one recording. With several: "archive.zip/member.json" opens one.
+/// Loads an archive with one recording. Of several, "archive.zip/member.json" opens one.
 Trace load_zip(const std::filesystem::path& path, const LoadOptions& options) {
   std::vector<std::string> members = zip_members(path);
   if (members.empty())

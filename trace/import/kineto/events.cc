@@ -17,12 +17,12 @@
 namespace headway::trace::kineto {
 namespace {
 
-/// Small enough for text and structural index (four bytes for each, at worst) to stay in the L2
+/// Small enough that text and structural index (at worst four bytes per character) stay in the L2
 /// cache between the parser's two passes.
 constexpr std::size_t kSliceBytes = 256 << 10;
 
-/// Bytes that searches for the ends of records may go through in one block. Without a limit, a file in which every record has
-/// a bracket too many takes quadratic time: each search goes to the end of the block.
+/// Bytes that searches for the ends of records may read in one block. Without a limit, a file in which every record has a
+/// bracket too many takes quadratic time: each search goes to the end of the block.
 constexpr std::size_t kMostLooking = std::size_t{1} << 30;
 
 struct BlockResult {
@@ -60,7 +60,7 @@ class BlockReader {
   }
 
  private:
-  /// Slices of many records. False: something is wrong somewhere.
+  /// Reads slices of many records. False: a slice has a fault.
   bool read_fast(Block& block, BlockResult& result) {
     Filing filing(result.part, input_.format, input_.keep_launch_flows);
     char* text = block.text.data();
@@ -71,7 +71,7 @@ class BlockReader {
         end = guess_boundary_after(block.text.view(), begin + kSliceBytes);
         if (end == kNowhere) end = size;
       }
-      // The separators around the slice become its brackets. Behind the block is room for one.
+      // The separators around the slice are replaced by brackets. There is room for one behind the block.
       char before = std::exchange(text[begin], '[');
       char after = std::exchange(text[end], ']');
       Parser::Result read = parser_.read_array({text + begin, end - begin + 1}, filing);
@@ -97,7 +97,7 @@ class BlockReader {
     result.tail = text.substr(rest);
   }
 
-  /// Record by record: a bad one costs only itself.
+  /// Reads record by record: a bad record loses only itself.
   void read_carefully(Block& block, BlockResult& result) {
     Filing filing(result.part, input_.format, input_.keep_launch_flows);
     std::string_view text = block.text.view();
@@ -124,7 +124,7 @@ class BlockReader {
         continue;
       }
       if (!block.last && !input_.careful) {
-        // Perhaps the block's end, a guess, cuts a good record.
+        // The block's guessed end may cut a good record.
         result.guess_failed = true;
         return;
       }
@@ -139,7 +139,7 @@ class BlockReader {
     }
   }
 
-  /// value_end(); kNowhere as well when the limit is used up.
+  /// value_end(); also kNowhere when the limit kMostLooking is used up.
   std::size_t end_of(std::string_view text, std::size_t begin) {
     if (looking_left_ == 0) return kNowhere;
     std::size_t end = value_end(text, begin);
@@ -147,8 +147,8 @@ class BlockReader {
     return end;
   }
 
-  /// The place behind the first record after `from` that can be read (and is filed); kNowhere when
-  /// there is none.
+  /// Finds the first readable record after `from` and files it. Returns the place behind it; kNowhere
+  /// when there is none.
   std::size_t resynchronize(std::string_view text, std::size_t from, Filing& filing, Part& part) {
     for (std::size_t comma = guess_boundary_after(text, from); comma != kNowhere;
          comma = guess_boundary_after(text, comma + 1)) {
@@ -173,7 +173,7 @@ class BlockReader {
     };
     scratch_.assign("[").append(record).append("]");
     if (attempt()) return true;
-    // Kineto writes names and args as they are: control characters and bytes that are not UTF-8.
+    // Kineto writes names and args unescaped: with control characters and bytes that are not UTF-8.
     scratch_.assign("[");
     if (!append_repaired(record)) return false;
     scratch_.append("]");
@@ -182,8 +182,8 @@ class BlockReader {
     return true;
   }
 
-  /// Appends the record with control characters as spaces and stray bytes as '?'. False when there
-  /// is nothing to repair.
+  /// Appends the record with control characters replaced by spaces and invalid bytes by '?'. False when
+  /// there is nothing to repair.
   bool append_repaired(std::string_view record) {
     bool repaired = false;
     for (std::size_t i = 0; i < record.size();) {
@@ -197,7 +197,7 @@ class BlockReader {
       bool good = length > 0 && i + length <= record.size();
       for (std::size_t k = 1; good && k < length; ++k)
         good = (static_cast<unsigned char>(record[i + k]) & 0xc0) == 0x80;
-      // Overlong forms and surrogates, which begin well.
+      // Overlong forms and surrogates begin like valid characters.
       if (good && length > 2) {
         auto second = static_cast<unsigned char>(record[i + 1]);
         good = !(c == 0xe0 && second < 0xa0) && !(c == 0xed && second > 0x9f) &&
@@ -209,7 +209,7 @@ class BlockReader {
         ++i;
       } else if (c < 0x20) {
         scratch_ += ' ';
-        repaired = true;  // between tokens it is harmless, inside a text it is the fault
+        repaired = true;  // harmless between tokens; inside a text it is the fault
         ++i;
       } else {
         scratch_.append(record.substr(i, length));
@@ -225,7 +225,7 @@ class BlockReader {
   std::size_t looking_left_ = 0;
 };
 
-/// What the threads share.
+/// State that the threads share.
 struct Work {
   std::mutex mutex;
   std::vector<BlockResult> results;
@@ -278,7 +278,7 @@ Events read_events(EventsInput input) {
     events.end = result.end;
     events.cut_record = result.cut_record;
     if (result.closed) {
-      // What other threads read behind the array's end was none of it.
+      // Blocks that other threads read behind the array's end are not part of the array.
       events.closed = true;
       events.tail = std::move(result.tail);
       events.whole_tail = result.last;

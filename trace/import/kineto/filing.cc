@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files each record under what it is: ranges, calls, device ops, flows, counters, metadata.
+// Files each record by its kind: ranges, calls, device ops, flows, counters, metadata.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kAbsent = conventions::kAbsent;
 
-/// Product of "[x, y, z]", at most `most`; 0 for extents no launch can have.
+/// Product of "[x, y, z]", at most `most`; 0 for extents that no launch can have.
 std::uint64_t product(std::string_view extents, std::uint64_t most) {
   std::uint64_t result = 0;
   for (std::size_t i = 0; i < extents.size();) {
@@ -30,7 +30,7 @@ std::uint64_t product(std::string_view extents, std::uint64_t most) {
   return std::min(result, most);
 }
 
-/// The flow or async id: a number or any text.
+/// The id of a flow or async range, which is a number or any text (hashed).
 std::uint64_t id_of(std::string_view token) {
   std::int64_t value = 0;
   if (parse_scaled(token, 0, value)) return static_cast<std::uint64_t>(value);
@@ -55,7 +55,7 @@ const Filing::KnownCategory& Filing::category(std::string_view token) {
   }
   Category category = category_of(wanted);
   std::string_view domain = category.domain.empty() ? wanted : category.domain;
-  // A file with a category per event would make this list the slow part.
+  // The list is searched linearly: a file with one category per event must not make it long.
   if (categories_.size() > 256) categories_.clear();
   return categories_.emplace_back(
       KnownCategory{std::string(wanted), category, part_.domains(part_.texts.add(domain))});
@@ -73,7 +73,7 @@ Track Filing::track_of(const Record& record) {
 }
 
 StreamName Filing::stream_of(const Record& record) {
-  // "stream 7" in the oldest traces.
+  // The oldest traces have "stream 7".
   auto trailing_number = [](std::string_view token, std::int64_t fallback) {
     std::string_view plain = unquoted(token);
     while (!plain.empty() && plain.back() == ' ') plain.remove_suffix(1);
@@ -259,7 +259,7 @@ void Filing::add_op(const Record& record, Content content, std::int64_t start, s
   out.bytes.push_back(std::max<std::int64_t>(0, integer_or(record.args.bytes, 0)));
   std::int32_t carried = -1;
   if (content == Content::kKernel && !record.args.collective.empty()) {
-    // The framework says so itself: better than any name.
+    // The framework itself says that it is communication, which is more reliable than a name.
     kind = DeviceOpKind::kCommunication;
     carried = static_cast<std::int32_t>(add_collective(record.args));
   }
@@ -306,7 +306,7 @@ void Filing::add_counters(const Record& record, std::int64_t time) {
 }
 
 void Filing::add_flow(const Record& record, const KnownCategory& known, std::int64_t time) {
-  if (record.phase == "\"t\"") return;  // a step on the way: both ends say enough
+  if (record.phase == "\"t\"") return;  // an intermediate step of the flow: its two ends are enough
   FlowEnd flow{id_of(record.id), 0, time, record.phase == "\"s\""};
   if (known.category.content == Content::kAutogradFlow) {
     flow.track = track(record);

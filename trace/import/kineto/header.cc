@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands beside the events: devices, the distributed run, the clock's base, the profiler's own
+// The values beside the events: devices, the distributed run, the clock's base, the profiler's own
 // settings.
 #include <simdjson.h>
 
@@ -14,8 +14,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-/// These small values are taken apart as a whole. False when the value is absent, damaged or of
-/// another type.
+/// Parses one of these small values. False when it is absent, damaged or of another type.
 template <class Value>
 bool parse(dom::parser& parser, const Header& header, const std::string& key, Value& value) {
   auto found = header.values.find(key);
@@ -51,13 +50,14 @@ void apply_devices(Merged& merged, dom::array devices, bool amd) {
     if (element.get_object().get(object)) continue;
     std::int64_t ordinal = number(object, "id", -1);
     if (ordinal < 0) continue;
-    // All GPUs of the machine are listed; the process is that of the work on them.
+    // The list has all GPUs of the machine; a GPU gets its process from the work on it.
     DeviceId id = merged.assembly.device(DeviceType::kCuda, ProcessId::none(), ordinal);
     Device& device = trace.devices[id.value];
     device.name = text(object, "name");
     device.cores = small(number(object, "numSms", 0));
     device.memory_bytes = std::max<std::int64_t>(0, number(object, "totalGlobalMem", 0));
-    // AMD counts its architectures (gfx942 is "9.4") with other meanings than CUDA's capability.
+    // AMD's architecture numbers (gfx942 is "9.4") have another meaning than CUDA's compute
+    // capability.
     if (amd || device.name.starts_with("AMD")) continue;
     device.compute_major = small(number(object, "computeMajor", 0));
     device.compute_minor = small(number(object, "computeMinor", 0));
@@ -108,7 +108,7 @@ void apply_header(Merged& merged, const Header& header) {
     if (!value.empty() && value.front() != '{' && value.front() != '[' && value.size() <= 256)
       trace.meta[std::string(meta::kKinetoPrefix) + key] = unquoted(value);
   }
-  // Without a base the times of older versions are those of the wall clock.
+  // Older versions write no base: their times are those of the wall clock.
   constexpr std::int64_t kSeptember2001 = 1'000'000'000'000'000'000;
   std::int64_t start = 0;
   if (!__builtin_add_overflow(base, merged.zero, &start) && start > kSeptember2001)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the file says in rows of their own about rows elsewhere: synchronisations, flows, Python's
-// call tree, collectives.
+// Joins rows of the file that say something about other rows: synchronisations, flows, Python's call
+// tree, collectives.
 #include <algorithm>
 #include <unordered_map>
 
@@ -23,7 +23,7 @@ RangeId range_at(const Trace& trace, ThreadId thread, TimeNs at) {
   return range;
 }
 
-/// The range's info, made when it has none of its own. A shared one is copied first.
+/// An info that belongs to this range alone: a new one, or a copy of the shared one.
 RangeInfo& own_info(Trace& trace, RangeId range) {
   RangeInfoId& id = trace.ranges.info[range.value];
   RangeInfo copy = id.valid() ? trace.range_info[id.value] : RangeInfo{};
@@ -134,7 +134,7 @@ void join_autograd_flows(Merged& merged) {
     for (RangeId backward : ends.backward) {
       if (sequence == conventions::kAbsent) sequence = sequence_of(backward);
     }
-    // Neither says: the flow's own number serves, in a space that autograd's never reaches.
+    // Neither op has a sequence number: the flow's id is used, in a range that autograd never reaches.
     constexpr std::int64_t kFlowSequences = std::int64_t{1} << 48;
     if (sequence == conventions::kAbsent)
       sequence = kFlowSequences + static_cast<std::int64_t>(id & (kFlowSequences - 1));
@@ -163,11 +163,11 @@ void join_python(Merged& merged) {
     RangeId parent = found->second;
     if (ranges.thread[parent.value] != ranges.thread[range.value]) continue;
     RangeId above = ranges.parent[range.value];
-    // An op around it that its caller crosses: the op stays the parent, as in a saved recording, which
-    // knows times only.
+    // An op encloses the range, and the caller crosses that op: the op stays the parent, as in a saved
+    // recording, which has only times.
     if (above.valid() && !is_python[above.value]) continue;
     while (above.valid() && above != parent) above = ranges.parent[above.value];
-    // The parent encloses it but for what rounding took.
+    // The parent encloses the range except for rounding.
     constexpr std::int64_t kRounding = 2000;
     if (above.valid() || ranges.end[parent.value].ns + kRounding < ranges.end[range.value].ns)
       continue;
@@ -205,7 +205,7 @@ void join_collectives(Merged& merged) {
     out.peer = row.peer;
     trace.collectives.push_back(out);
   };
-  // The host's range that says the same, around the launch.
+  // The host's range around the launch of the op.
   auto range_around = [&](DeviceOpId op) {
     CallId call = trace.device_ops.call[op.value];
     if (!call.valid()) return RangeId::none();
@@ -225,10 +225,10 @@ void join_collectives(Merged& merged) {
     }
     add(complete, op, range);
   }
-  // Kernels that say nothing themselves, launched inside a range that does.
+  // Kernels without data of their own that were launched inside a range with data about a collective.
   for (std::size_t i = 0; i < trace.device_ops.size(); ++i) {
     DeviceOpId op = DeviceOpId::from(i);
-    // (Those that do are no longer plain kernels.)
+    // (Kernels with data of their own are not kKernel any more.)
     if (trace.device_ops.kind[i] != DeviceOpKind::kKernel) continue;
     std::string_view name = trace.strings[trace.device_ops.name[i]];
     if (!name.starts_with("nccl") && !name.starts_with("void nccl")) continue;

@@ -16,7 +16,7 @@ namespace {
 
 using namespace kineto;
 
-/// Of all keys and values beside the events together; later ones are passed over.
+/// Limit for all keys and values beside the events together; later ones are skipped.
 constexpr std::size_t kMostKeptBytes = 16 << 20;
 
 /// One pass over the file.
@@ -93,7 +93,7 @@ class Reader {
     }
   }
 
-  /// The file stops, or something stands where no JSON can be.
+  /// Called when the file ends early or has malformed JSON.
   void ends(const std::string& where) {
     if (window_.peek() != '\0')
       fail_input("{}: byte {}: malformed JSON {}.", name_, window_.offset(), where);
@@ -123,7 +123,7 @@ class Reader {
     if (events.guess_failed) return;
     std::move(events.parts.begin(), events.parts.end(), std::back_inserter(reading_.parts));
     if (!events.closed) {
-      // In list form the closing bracket is optional: whoever writes it may die at any time.
+      // In list form the closing bracket is optional, because the writer may die at any time.
       bool fine = reading_.header.list_form && events.cut_record < 0 && !source_->cut();
       reading_.cut = !fine;
       reading_.cut_at = events.cut_record >= 0 ? events.cut_record : events.end;
@@ -134,15 +134,16 @@ class Reader {
     if (events.whole_tail) {
       window_ = Window(nullptr, std::move(events.tail), events.end);
     } else {
-      // The threads have read on beyond the array: go back to its end.
+      // The threads have read beyond the array: start again and skip to its end.
       source_ = open_();
       window_ = Window(source_.get(), "", 0);
       window_.skip_bytes(events.end);
     }
   }
 
-  /// The format's times are microseconds. Some tools write nanoseconds, which shows when the times
-  /// are the wall clock's: as microseconds they would lie thousands of years ahead.
+  /// The format's times are microseconds. Some tools write nanoseconds. This can be detected when
+  /// the times are those of the wall clock: as microseconds they would be thousands of years in the
+  /// future.
   static TimeFormat time_format(std::string_view text) {
     constexpr std::int64_t kYear5138 = 100'000'000'000'000'000;
     std::int64_t largest = 0;
@@ -177,7 +178,7 @@ std::int64_t total(const std::vector<Part>& parts, Loss loss) {
   return sum;
 }
 
-/// Stops on files that hold nothing, or more that is broken than good.
+/// Throws for files without events, or with more bad records than good ones.
 void check(const Reading& reading, const std::string& name) {
   if (!reading.header.has_events) {
     if (reading.cut)
@@ -201,7 +202,7 @@ void check(const Reading& reading, const std::string& name) {
   if (bad > records) {
     auto first = std::find_if(reading.parts.begin(), reading.parts.end(),
                               [](const Part& part) { return part.malformed_at >= 0; });
-    // What has the shape of a recording and no event in it is another file of the same tool.
+    // A file with the form of a recording but without events is another file of the same tool.
     constexpr std::string_view kNone =
         " A memory timeline (export_memory_timeline) has no kernels: record with torch.profiler "
         "and prof.export_chrome_trace(\"trace.json\").";
@@ -255,7 +256,7 @@ Trace load_kineto(const OpenSource& open, const std::filesystem::path& path,
     }
     return false;
   };
-  // Launches are joined by correlation id; only the oldest traces need the arrows for it.
+  // Launches are joined by correlation id; only the oldest traces need the flows instead.
   if (needs_flows(reading.parts)) reading = Reader(open, name, options, careful, true).read();
 
   std::vector<std::pair<std::int64_t, std::string>> faults;

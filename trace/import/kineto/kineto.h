@@ -6,16 +6,16 @@
 
 namespace headway::trace::import_detail {
 
-/// By the magic bytes alone: what is inside, load_zip_member finds out.
+/// Checks the magic bytes only; load_zip_member finds out what is inside.
 bool is_zip(const Probe& probe);
-/// Path of a zip archive followed by a member's name.
+/// Whether `path` is the path of a zip archive followed by a member's name.
 bool is_zip_member(const std::filesystem::path& path);
-/// JSON or XPlane inside, by its first bytes.
+/// Loads a member of a zip archive: JSON or XPlane, by its first bytes.
 Trace load_zip_member(const std::filesystem::path& path, const LoadOptions& options);
 
-/// The JSON of PyTorch's profiler (Kineto) and what else is written in Chrome's trace event format: an object with "traceEvents",
-/// or the list of events alone. Reads the text that `open` gives; `path` is for messages and Trace::path. Throws Error(kBadInput)
-/// with the place in the file where it is no JSON of a recording.
+/// Loads the JSON of PyTorch's profiler (Kineto) and other files in Chrome's trace event format: an object with "traceEvents",
+/// or only the list of events. Reads the text that `open` gives; `path` is for messages and Trace::path. Throws
+/// Error(kBadInput) with the offset in the file where it is not the JSON of a recording.
 Trace load_kineto(const OpenSource& open, const std::filesystem::path& path,
                   const LoadOptions& options);
 

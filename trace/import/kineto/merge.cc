@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parts to one Trace: times from the trace's zero, ids of the trace, rows that no recording can have
-// set aside.
+// Merges the parts into one Trace: times count from the trace's zero, ids become the trace's, and
+// rows that no recording can have are set aside.
 #include "trace/import/kineto/merge.h"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace {
 using namespace load_detail;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-/// A recording is minutes long. Rows a week from the others have a broken clock.
+/// A recording lasts minutes. Rows a week away from the others come from a broken clock.
 constexpr std::int64_t kReach = 7 * 24 * 3600 * kSecond;
-/// No Linux thread or process has such a number; those of the file that do not fit get one.
+/// No Linux thread or process has a number this large; ids of the file that do not fit get one.
 constexpr std::int64_t kFirstMadeUp = 0xf00000;
 
 /// Removes the rows whose start or end is out of reach, column by column.
@@ -60,13 +60,13 @@ class Merge {
       begin(part);
       add_ranges();
       add_calls();
-      // The columns and texts of a part are as large again as its rows in the trace.
+      // Free the columns and texts of a part: they take as much memory as its rows in the trace.
       part.ranges = {};
       part.calls = {};
     }
     for (Part& part : parts_) {
       begin(part);
-      add_rest();  // looks for threads that later parts may have brought
+      add_rest();  // after all parts, because it looks for threads that later parts may add
       add_ops();
       merged_.assembly.add_losses(part.losses);
       metadata_.push_back({std::move(part.texts), std::move(part.metadata)});
@@ -101,7 +101,7 @@ class Merge {
     std::int64_t centre = std::clamp(*middle, Limits::min() + kReach, Limits::max() - kReach);
     merged_.earliest = centre - kReach;
     merged_.latest = centre + kReach;
-    // CUPTI's broken records have time 0, and base times may be only hours away.
+    // Broken records of CUPTI have time 0, which may be only hours from the other times.
     if (*middle > 60 * kSecond) merged_.earliest = std::max<std::int64_t>(merged_.earliest, 1);
     std::int64_t zero = std::numeric_limits<std::int64_t>::max();
     for (Part& part : parts_) {
@@ -135,8 +135,8 @@ class Merge {
     for (const HalfRow& row : part.halves) see(row.time);
   }
 
-  /// The process that made the most calls; without calls, ranges. The profiler's own rows and the
-  /// device's are under made-up processes and become its threads.
+  /// Finds the process with the most calls (without calls, the most ranges). The rows of the
+  /// profiler and of devices have made-up processes and become threads of this process.
   void find_main_process() {
     std::map<std::int64_t, std::int64_t> calls;
     std::map<std::int64_t, std::int64_t> ranges;
@@ -305,7 +305,7 @@ class Merge {
       to.thread.push_back(thread(from.thread[i].value));
       to.stream.push_back(StreamId::none());
       to.correlation.push_back(from.correlation[i]);
-      // An event is known by the correlation id of the call that recorded it.
+      // An event is identified by the correlation id of the call that recorded it.
       to.sync_id.push_back(kind == DeviceCallKind::kEventRecord ? from.correlation[i] : 0);
       to.bytes.push_back(from.bytes[i]);
       to.kind.push_back(kind);
@@ -369,8 +369,8 @@ class Merge {
     return found == merged_.processes.end() ? merged_.main_process : found->second;
   }
 
-  /// The process whose calls' correlation ids a device's ops have, when several recorded processes
-  /// are in one file.
+  /// The process whose calls have the correlation ids of a device's ops, for a file with several
+  /// recorded processes.
   ProcessId owner_of(std::int64_t device) {
     if (processes_with_calls_ <= 1) return merged_.main_process;
     if (device_owners_.empty()) find_owners();
@@ -389,7 +389,7 @@ class Merge {
     for (const Part& part : parts_) {
       for (std::size_t i = 0; i < part.ops.start.size(); ++i) {
         auto found = callers.find(part.ops.call[i].value);
-        // An id that several processes used tells nothing.
+        // An id that several processes use does not identify a process.
         if (found != callers.end() && found->second.size() == 1)
           ++votes[part.streams.keys[part.ops.stream[i].value].device][found->second.front()];
       }
@@ -442,7 +442,7 @@ class Merge {
     to.flags.resize(rows, 0);
   }
 
-  /// B/E nest on their thread; b/e pair by category and id.
+  /// Pairs the halves of ranges: B and E nest on their thread, b and e pair by category and id.
   void pair_halves() {
     std::stable_sort(halves_.begin(), halves_.end(),
                      [](const Half& a, const Half& b) { return a.row.time < b.row.time; });
@@ -539,7 +539,7 @@ class Merge {
   std::uint32_t collective_base_ = 0;
   std::map<const Part*, std::uint32_t> part_collectives_;
   std::map<std::string, DomainId> domain_ids_;
-  std::vector<std::int8_t> call_kinds_;  ///< by name; -1 not asked yet
+  std::vector<std::int8_t> call_kinds_;  ///< by name; -1: not looked up yet
   std::size_t processes_with_calls_ = 0;
   std::map<std::int64_t, ProcessId> device_owners_;
   std::map<StreamName, StreamId> stream_ids_;

@@ -7,27 +7,27 @@
 
 namespace headway::trace::kineto {
 
-/// What the steps after reading share.
+/// State that the steps after reading share.
 struct Merged {
   explicit Merged(load_detail::Assembly& target) : assembly(target) {}
 
   load_detail::Assembly& assembly;
-  std::int64_t zero = 0;      ///< the file's time at the trace's time zero
+  std::int64_t zero = 0;      ///< time in the file at the trace's time zero
   std::int64_t earliest = 0;  ///< events outside [earliest, latest] are set aside
   std::int64_t latest = 0;
-  ProcessId main_process;                                       ///< the one that made the recording
+  ProcessId main_process;                                       ///< the process that was recorded
   std::map<std::pair<bool, std::string>, ProcessId> processes;  ///< by (is text, pid)
   std::map<std::tuple<ProcessId, bool, std::string, bool>, ThreadId> threads;
-  std::vector<CollectiveRow> collectives;  ///< texts: ids of the trace
+  std::vector<CollectiveRow> collectives;  ///< its texts are ids of the trace
   std::vector<PythonCall> python;
   std::vector<SyncRow> syncs;
-  /// One end of an arrow: its id joins the two.
+  /// One end of a flow; the id joins the two ends.
   struct Flow {
     std::uint64_t id;  ///< the same at both ends
     ThreadId thread;
     TimeNs time;
-    bool begins;        ///< the end that the arrow leaves
-    StreamName stream;  ///< where it lies when its track is a device's
+    bool begins;        ///< true: the flow starts here
+    StreamName stream;  ///< its stream, if its track is a device's
   };
   std::vector<Flow> autograd_flows;
   std::vector<Flow> launch_flows;
@@ -39,14 +39,14 @@ struct Merged {
   std::vector<std::pair<DeviceOpId, std::uint32_t>> collective_of_op;  ///< ascending
 };
 
-/// Puts the parts' rows into the trace, unsorted, with the trace's ids; the carrier columns keep
-/// their meaning (see Part) with indexes into Merged.
+/// Puts the parts' rows into the trace, unsorted, with the trace's ids. The carrier columns (see
+/// Part) keep their meaning; their indexes now refer to Merged.
 void merge_parts(Merged& merged, std::vector<Part>& parts);
 
-/// Devices, ranks, process groups, start time and what else stands beside the events.
+/// Applies the values beside the events: devices, ranks, process groups, start time and others.
 void apply_header(Merged& merged, const Header& header);
 
-/// Empties the carrier columns of the sorted tables into Merged.
+/// Moves the content of the carrier columns of the sorted tables into Merged.
 void take_carried(Merged& merged);
 
 // Joins over the sorted, nested tables.

@@ -24,8 +24,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// The text of a value: of scalars their token (simdjson has not looked at it, so NaN passes), of
-/// arrays and objects everything to their end.
+/// The text of a value: for scalars the token (simdjson has not checked it, so NaN is possible),
+/// for arrays and objects everything up to their end.
 simdjson::error_code text_of(ondemand::value value, std::string_view& out) {
   std::string_view token = value.raw_json_token();
   if (token.empty()) return simdjson::TAPE_ERROR;
@@ -42,7 +42,8 @@ simdjson::error_code text_of(ondemand::value value, std::string_view& out) {
   return simdjson::SUCCESS;
 }
 
-/// Where a key of "args" goes; null: not wanted. By first letter, as most keys are not wanted.
+/// The member for a key of "args"; null: not wanted. Switches on the first letter, because most
+/// keys are not wanted.
 std::string_view* arg_slot(Args& args, const char* key) {
   switch (key[0]) {
     case 'b':
@@ -137,7 +138,7 @@ std::string_view* field_slot(Record& record, const char* key) {
   }
 }
 
-/// A counter's args are all values, under any name.
+/// Reads the args of a counter: each is a value, under any name.
 simdjson::error_code read_series(ondemand::object object, Record& record) {
   for (auto entry : object) {
     ondemand::field field;
@@ -173,7 +174,7 @@ simdjson::error_code read_record(ondemand::object object, Record& record, bool a
       if (auto error = text_of(field.value(), *slot)) return error;
     } else if (is(key, "args")) {
       ondemand::value value = field.value();
-      if (value.raw_json_token().front() != '{') continue;  // null, or not Kineto's
+      if (value.raw_json_token().front() != '{') continue;  // null, or not written by Kineto
       ondemand::object inner;
       if (auto error = value.get_object().get(inner)) return error;
       auto error = args_of_counter || record.phase == "\"C\"" ? read_series(inner, record)
@@ -188,7 +189,7 @@ simdjson::error_code read_record(ondemand::object object, Record& record, bool a
 
 struct Parser::Impl {
   ondemand::parser parser;
-  ondemand::parser strings;  ///< apart, as the other may be in the middle of a text
+  ondemand::parser strings;  ///< separate, because the other parser may be in use
   std::string padded;
   std::string_view failure;
 };
@@ -218,7 +219,7 @@ Parser::Result Parser::read_array(std::string_view text, Filing& filing) {
     Record record;
     if (auto error = read_record(object, record, false)) return fail(error);
     if (record.phase == "\"C\"" && record.series.empty()) {
-      // Its args came before its phase: read them again, now knowing what they are.
+      // The args came before the phase: read them again as those of a counter.
       if (auto error = object.reset().error()) return fail(error);
       Record again;
       if (auto error = read_record(object, again, true)) return fail(error);

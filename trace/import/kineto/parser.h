@@ -12,7 +12,7 @@ namespace headway::trace::kineto {
 /// Bytes that must be readable behind any text given to the parser.
 inline constexpr std::size_t kPadding = 64;
 
-/// Turns JSON text into records with simdjson. One for each thread; keeps its buffers.
+/// Turns JSON text into records with simdjson. Use one per thread; it reuses its buffers.
 class Parser {
  public:
   Parser();
@@ -23,12 +23,12 @@ class Parser {
   enum class Outcome : std::uint8_t {
     kWhole,       ///< every record up to the final bracket was read
     kEndedEarly,  ///< the array's own bracket came before the text's last
-    kFailed,      ///< something is not as it should be; an unknown part was filed
+    kFailed,      ///< the text has a fault; some of its records may have been filed
   };
   struct Result {
     Outcome outcome;
-    std::size_t rest = 0;      ///< kEndedEarly: offset of what follows the array's bracket
-    std::int64_t filed = 0;    ///< records that were understood
+    std::size_t rest = 0;      ///< kEndedEarly: offset of the text after the array's bracket
+    std::int64_t filed = 0;    ///< number of records that were filed
     std::size_t unusable = 0;  ///< records without phase or time
   };
   /// `text` is "[record, …]"; kPadding readable bytes follow it.
@@ -36,8 +36,8 @@ class Parser {
 
   /// Why the last read_array() failed, in the parser's words.
   std::string_view failure() const;
-  /// The text of a JSON string (without its quotes), escapes resolved; as it is when it has none or
-  /// they are broken.
+  /// The text of a JSON string (given without quotes) with escapes resolved; unchanged when it has
+  /// none or invalid ones.
   std::string unescape(std::string_view raw);
 
  private:

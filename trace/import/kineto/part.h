@@ -22,7 +22,7 @@ struct Name {
   auto operator<=>(const Name&) const = default;
 };
 
-/// Where a row of the file lies: its pid and tid.
+/// The pid and tid of a row of the file.
 struct Track {
   Name pid;
   Name tid;
@@ -30,14 +30,15 @@ struct Track {
   auto operator<=>(const Track&) const = default;
 };
 
-/// A stream as the file numbers it: the ordinals of the program.
+/// A stream by the program's ordinals, as in the file.
 struct StreamName {
   std::int64_t device = 0;
   std::int64_t stream = 0;
   auto operator<=>(const StreamName&) const = default;
 };
 
-/// Dense ids for keys, in order of first sight; a few distinct keys, asked for millions of times.
+/// Dense ids for keys, in the order of first use; made for few distinct keys and millions of
+/// look-ups.
 template <class Key>
 class SmallIds {
  public:
@@ -80,13 +81,13 @@ struct FlowEnd {
 struct OverheadRow {
   std::int64_t start;
   std::int64_t end;
-  std::uint32_t name;   ///< id in Part::texts; likewise below
-  std::uint32_t track;  ///< id in Part::tracks; likewise below
+  std::uint32_t name;   ///< id in Part::texts; also in the structs below
+  std::uint32_t track;  ///< id in Part::tracks; also in the structs below
 };
 struct MemoryRow {
   std::int64_t time;       ///< in the file's unit, as all times of a part
   std::int64_t device;     ///< -1: the host
-  std::int64_t allocated;  ///< bytes that tensors have
+  std::int64_t allocated;  ///< bytes in tensors
   std::int64_t reserved;   ///< bytes that the allocator holds
 };
 struct CounterRow {
@@ -96,7 +97,7 @@ struct CounterRow {
   std::uint32_t series;  ///< of the value in its args
   double value;
 };
-/// Begin or end of a range whose two halves are records of their own (ph B/E, b/e).
+/// Begin or end of a range whose two halves are separate records (ph B/E, b/e).
 struct HalfRow {
   std::int64_t time;
   std::uint64_t id;  ///< of async pairs; 0 for B/E
@@ -108,10 +109,10 @@ struct HalfRow {
 };
 struct CollectiveRow {
   std::uint32_t kind, group, dtype;                  ///< ids in Part::texts
-  std::int64_t in_elements, out_elements, sequence;  ///< kAbsent where the file does not say
-  std::int32_t ranks, peer;                          ///< 0 and -1 likewise
+  std::int64_t in_elements, out_elements, sequence;  ///< kAbsent: not in the file
+  std::int32_t ranks, peer;                          ///< 0 and -1: not in the file
 };
-/// Of the profiler's Python tracer: which call was made inside which.
+/// From the profiler's Python tracer: the call that made a call.
 struct PythonCall {
   std::int64_t id;
   std::int64_t parent;
@@ -122,15 +123,15 @@ struct MetadataRow {
   Track track;
 };
 
-/// How times are written in this file.
+/// The unit of times in this file.
 struct TimeFormat {
   int scale = 3;  ///< power of ten from the file's unit to ns: 3 for µs
 };
 
-/// What one stretch of the file holds. Ids of names, tracks, streams, domains and infos are the
-/// part's own until the merge; times are the file's. The carrier columns until then:
-/// `DeviceOps::call` the correlation id, `DeviceOps::op` the row in `collectives`,
-/// `Ranges::parent` a row in `collectives`, or in `python` when kPython is set.
+/// The content of one part of the file. Until the merge, ids of names, tracks, streams, domains and
+/// infos are the part's own, and times are the file's. Until then some columns carry other values
+/// (the carrier columns): `DeviceOps::call` the correlation id, `DeviceOps::op` the row in
+/// `collectives`, `Ranges::parent` a row in `collectives`, or in `python` when kPython is set.
 struct Part {
   static constexpr std::uint32_t kPython = std::uint32_t{1} << 31;
 
@@ -153,21 +154,21 @@ struct Part {
   std::vector<PythonCall> python;
   std::vector<MetadataRow> metadata;
   load_detail::LossCounts losses{};
-  /// Of all events; later than `last_time`: there is none.
+  /// The first and last time of all events; if first_time > last_time, there is no event.
   std::int64_t first_time = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_time = std::numeric_limits<std::int64_t>::min();
-  std::int64_t median_hint = 0;    ///< time of an event in the middle; any will do
-  std::int64_t records = 0;        ///< understood
-  std::int64_t malformed_at = -1;  ///< place of the first record that is no JSON; -1: none
+  std::int64_t median_hint = 0;    ///< time of any event in the middle
+  std::int64_t records = 0;        ///< number of records that were filed
+  std::int64_t malformed_at = -1;  ///< offset of the first record that is not JSON; -1: none
   std::string malformed_why;
 };
 
-/// Files records under what they are. One for each part.
+/// Files records by their kind. One object per part.
 class Filing {
  public:
   Filing(Part& part, TimeFormat format, bool keep_launch_flows)
       : part_(part), format_(format), keep_launch_flows_(keep_launch_flows) {}
-  /// False: the record is not one (no phase, no time); the caller counts it.
+  /// False: the record is unusable (no phase or no time); the caller counts it.
   bool add(const Record& record);
 
  private:
@@ -176,7 +177,7 @@ class Filing {
     Category category;
     std::uint32_t domain;
   };
-  /// From a list of those seen so far: a file has a few.
+  /// Looks in a list of the categories seen so far: a file has only a few.
   const KnownCategory& category(std::string_view text);
   std::uint32_t text(std::string_view token);
   Name name_of(std::string_view token);

@@ -7,8 +7,8 @@
 
 namespace headway::trace::kineto {
 
-/// What is read of a record's "args": JSON text of each value, without surrounding space; empty
-/// when absent.
+/// The values that are read from a record's "args": JSON text without surrounding space; empty when
+/// absent.
 struct Args {
   std::string_view correlation, stream, device, bytes, grid, block;
   std::string_view sequence, input_shapes, input_types;
@@ -20,7 +20,7 @@ struct Args {
   std::string_view device_id, device_type, allocated, reserved;
 };
 
-/// One event record: views into the text being parsed, valid until the next.
+/// One event record: views into the text being parsed, valid until the next record.
 struct Record {
   std::string_view phase, category, name, pid, tid, time, duration, id;
   Args args;

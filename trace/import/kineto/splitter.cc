@@ -11,12 +11,12 @@
 namespace headway::trace::kineto {
 namespace {
 
-/// Large enough that names are interned and merged rarely, small enough for two of them and their
-/// columns to be nothing beside the trace.
+/// Large enough that names are rarely interned and merged again; small enough that two blocks and
+/// their columns take little memory beside the trace.
 constexpr std::size_t kBlockBytes = 4 << 20;
-/// No event record is longer: a block without a boundary is not a list of events.
+/// Longer than any event record: a block of this size without a boundary is not a list of events.
 constexpr std::size_t kMostRecordBytes = 256 << 20;
-/// Where less has been read at the beginning, little will follow: no need for a block's memory.
+/// When less than this is read at the beginning, little follows: a block's memory is not needed.
 constexpr std::size_t kSmallFileBytes = 64 << 10;
 /// More than the bytes from a comma to the end of the first key behind it.
 constexpr std::size_t kOverlap = 64;
@@ -46,8 +46,8 @@ Splitter::Splitter(import_detail::Source& source, std::string first, std::int64_
       careful_(careful),
       file_name_(std::move(file_name)) {}
 
-/// The last boundary of the text; kNowhere when there is none yet. `searched`: guessing looks only
-/// at what was read since.
+/// The last boundary in the text; kNowhere when there is none yet. `searched`: the part that was
+/// searched before; guessing looks only behind it.
 std::size_t Splitter::boundary(std::string_view text, std::size_t searched) const {
   if (!careful_) return guess_boundary_before(text, text.size() - kOverlap, searched);
   std::size_t last = kNowhere;
@@ -56,11 +56,11 @@ std::size_t Splitter::boundary(std::string_view text, std::size_t searched) cons
     std::size_t end = begin < text.size() ? value_end(text, begin) : kNowhere;
     if (end == kNowhere) break;
     end = skip_space(text, end);
-    // At a bracket the array has ended; the block's reader sees to it.
+    // At a bracket the array has ended; the block's reader handles that.
     if (end >= text.size() || text[end] != ',' || end <= at) break;
     last = at = end;
   }
-  // A quote too many makes the rest of the file look like one text: then guess after all.
+  // An extra quote makes the rest of the file look like one text: then guess instead.
   if (last == kNowhere && text.size() > 2 * kBlockBytes)
     last = guess_boundary_before(text, text.size() - kOverlap, 0);
   return last;
@@ -77,7 +77,7 @@ bool Splitter::next(Block& block) {
   for (;;) {
     std::size_t held = text.size();
     std::size_t wanted = held < kBlockBytes ? kBlockBytes - held : kBlockBytes;
-    // Mostly at the end already.
+    // The source has mostly been read to its end already.
     if (next_index_ == 0 && held < kSmallFileBytes) wanted = kSmallFileBytes;
     text.reserve_more(wanted);
     std::size_t got = source_.read(text.data() + held, wanted);

@@ -12,14 +12,14 @@
 
 namespace headway::trace::kineto {
 
-/// Bytes with room behind them. Unlike std::string it does not clear what is about to be read into.
+/// Bytes with room behind them. Unlike std::string it does not clear the memory that is read into.
 class Buffer {
  public:
   char* data() { return data_.get(); }
   std::string_view view() const { return {data_.get(), size_}; }
   std::size_t size() const { return size_; }
   void clear() { size_ = 0; }
-  /// Copies the text behind what is there; kPadding more bytes stay writable.
+  /// Appends a copy of the text; kPadding bytes behind it stay writable.
   void append(std::string_view text);
   /// At least `more` bytes (and kPadding) may be written at data() + size().
   void reserve_more(std::size_t more);
@@ -31,26 +31,27 @@ class Buffer {
   std::size_t capacity_ = 0;
 };
 
-/// A stretch of the events array that begins and ends between records. text[0] is the array's
-/// bracket or a comma, in whose place the reader may put brackets of its own.
+/// A part of the events array that begins and ends between records. text[0] is the array's bracket
+/// or a comma, which the reader may replace by its own bracket.
 struct Block {
   std::size_t index = 0;
   std::int64_t offset = 0;  ///< of text[0] in the (uncompressed) file
   Buffer text;              ///< kPadding readable bytes follow
-  bool last = false;        ///< the file ends with it; what follows the array is in it too
+  bool last = false;        ///< the file's last block; also contains what follows the array
 };
 
 /// Cuts the events array into blocks, for several threads.
 class Splitter {
  public:
-  /// `first`: what was read already, from the array's bracket on; `offset` is its place.
-  /// `careful`: find record ends by following the text instead of guessing and checking later.
+  /// `first`: text that was read already, from the array's bracket on; `offset` is its offset.
+  /// `careful`: find the ends of records by following the text, instead of guessing and checking
+  /// later.
   Splitter(import_detail::Source& source, std::string first, std::int64_t offset, bool careful,
            std::string file_name);
 
-  /// False when nothing is left. Thread-safe.
+  /// Gives the next block; false when nothing is left. Thread-safe.
   bool next(Block& block);
-  /// Of the file that has been read, 0 to 1; from any thread.
+  /// The share of the file that has been read, 0 to 1; may be called from any thread.
   double fraction() const { return fraction_.load(std::memory_order_relaxed); }
 
  private:
@@ -58,7 +59,7 @@ class Splitter {
 
   import_detail::Source& source_;
   std::mutex mutex_;
-  std::string carry_;  ///< read, behind the last boundary: begins the next block
+  std::string carry_;  ///< text behind the last boundary: begins the next block
   std::int64_t offset_;
   bool careful_;
   std::string file_name_;

@@ -6,8 +6,8 @@
 namespace headway::trace::kineto {
 namespace {
 
-/// Multiply-and-fold over eight bytes at a time: names are 10 to 300 bytes and hashed once per
-/// event, and byte steps as FNV's depend on each other.
+/// Multiply-and-fold over eight bytes at a time: names have 10 to 300 bytes and are hashed once per
+/// event. In a hash by bytes, such as FNV, each step waits for the one before.
 std::uint64_t hash_of(std::string_view text) {
   constexpr std::uint64_t kA = 0x9e3779b97f4a7c15ull;
   constexpr std::uint64_t kB = 0xc2b2ae3d27d4eb4full;

@@ -36,7 +36,7 @@ Category category_of(std::string_view text) {
     std::string_view text;  ///< lower case
     Category category;
   };
-  // The second spelling of many is that of PyTorch 1.8 to 1.10.
+  // For many categories the second spelling is that of PyTorch 1.8 to 1.10.
   static constexpr auto kCategories = std::to_array<Entry>({
       {"cpu_op", {Content::kRange, "cpu_op"}},
       {"operator", {Content::kRange, "cpu_op"}},
@@ -95,7 +95,7 @@ CopyKind copy_kind_of(std::string_view name) {
   }
   std::size_t open = name.rfind('(');
   std::size_t inside = open == std::string_view::npos ? 0 : open;
-  // The name is as in the file; careful writers of JSON escape '>'.
+  // The name is unchanged from the file; some writers of JSON escape '>'.
   std::string_view between = " -> ";
   if (!contains(name, between)) between = contains(name, "\\u003e") ? " -\\u003e " : " -\\u003E ";
   std::size_t arrow = name.find(between, inside);
@@ -179,7 +179,7 @@ std::string collective_kind_of(std::string_view recorded) {
     std::string_view part;
     std::string_view kind;
   };
-  // The first part that occurs decides.
+  // The first entry that occurs in the text decides.
   static constexpr auto kKinds = std::to_array<Entry>({
       {"wait", ""},
       {"startcoalesc", ""},

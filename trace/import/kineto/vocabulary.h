@@ -9,10 +9,10 @@
 
 #include "trace/trace.h"
 
-/// The words of PyTorch's profiler and what they mean, each declared once.
+/// The names that PyTorch's profiler uses and their meanings, each declared once.
 namespace headway::trace::kineto {
 
-/// What the rows of a category are.
+/// What the rows of a category contain.
 enum class Content : std::uint8_t {
   kRange,        ///< host time with a name
   kDeviceRange,  ///< time on a stream with a name (gpu_user_annotation)
@@ -29,9 +29,9 @@ enum class Content : std::uint8_t {
 };
 struct Category {
   Content content;
-  std::string_view domain;  ///< of its ranges; empty: the category's own name
+  std::string_view domain;  ///< domain of its ranges; empty: the category's own name
 };
-/// By the category's text in any spelling PyTorch has used; unknown ones are kRange.
+/// The category of a text, in any spelling that PyTorch has used; unknown ones are kRange.
 Category category_of(std::string_view text);
 
 /// Device op kind and memories of a copy by its name: "Memcpy HtoD (Pinned -> Device)".
@@ -42,17 +42,19 @@ struct CopyKind {
 };
 CopyKind copy_kind_of(std::string_view name);
 
-/// The name of the thread that stands for the annotations on a stream, and its (device, stream).
+/// The name of the thread that stands for the annotations on a stream, and the (device, stream) of
+/// such a name.
 std::string annotations_row(std::string_view device, std::string_view stream);
 std::optional<std::pair<std::int32_t, std::int32_t>> parse_annotations_row(std::string_view name);
 
 Overhead::Kind overhead_kind_of(std::string_view name);
 
-/// What PyTorch's own annotations say by their names: ProfilerStep#, Optimizer.step#,
-/// enumerate(DataLoader)#. False: nothing.
+/// Sets what PyTorch's own annotations say by their names: ProfilerStep#, Optimizer.step#,
+/// enumerate(DataLoader)#. False for other names.
 bool describe_annotation(std::string_view name, RangeInfo& info);
 
-/// "allreduce" for "_allreduce_coalesced", "all_reduce", …; empty for what moves nothing ("wait").
+/// "allreduce" for "_allreduce_coalesced", "all_reduce", …; empty for functions that move no data
+/// ("wait").
 std::string collective_kind_of(std::string_view recorded);
 /// Bytes of an element by c10's ("BFloat16") or NCCL's ("bf16") name; 0 unknown.
 std::int64_t bytes_of_dtype(std::string_view dtype);

@@ -10,7 +10,7 @@
 
 namespace headway::trace::import_detail {
 
-/// What a sniffer may look at: the first bytes of the file and its name.
+/// What the recognition of a format uses: the first bytes of the file and its name.
 struct Probe {
   std::filesystem::path path;
   std::string head;  ///< at most kHeadBytes
@@ -19,23 +19,23 @@ struct Probe {
   bool begins_with(std::string_view magic) const {
     return std::string_view(head).substr(0, magic.size()) == magic;
   }
-  bool ends_in(std::string_view extension) const;  ///< of the name, whatever the case
+  bool ends_in(std::string_view extension) const;  ///< compares the name, ignoring case
 };
 
-/// Reads the head. Throws Error(kBadInput) that tells apart: missing, a folder, not a regular file,
-/// not readable, empty.
+/// Reads the head. Throws Error(kBadInput) with a message for each case: missing, a folder, not a
+/// regular file, not readable, empty.
 Probe probe(const std::filesystem::path& path);
 
 /// A format that can be opened.
 struct Importer {
-  std::string_view formats;  ///< as messages name what it reads; empty where that is said elsewhere
+  std::string_view formats;  ///< what it reads, for messages; empty: another importer names it
   bool (*recognises)(const Probe&);
   Trace (*load)(const std::filesystem::path&, const LoadOptions&);
-  bool in_part = false;  ///< it can load a stretch of a recording (LoadOptions::stretch)
+  bool in_part = false;  ///< it can load a part of a recording (LoadOptions::stretch)
 };
 
-/// The only list of importers; each is defined in the folder of its name. The first that recognises a file reads it: contents
-/// that are beyond doubt come before those that need the name.
+/// The only list of importers; each is defined in the folder of its name. The first importer that recognises a file reads it:
+/// formats with unmistakable contents come before those that need the name.
 #define HEADWAY_IMPORTERS(IMPORTER) \
   IMPORTER(kSqliteFile)             \
   IMPORTER(kXplane)                 \

@@ -9,7 +9,7 @@ namespace headway::trace::import_detail {
 namespace {
 
 constexpr std::size_t kInputBytes = 256 * 1024;
-constexpr int kGzipOnly = 16 + MAX_WBITS;  // zlib: 16 means a gzip header, no zlib one
+constexpr int kGzipOnly = 16 + MAX_WBITS;  // for zlib, 16 means a gzip header only
 
 }  // namespace
 
@@ -41,7 +41,7 @@ std::size_t InflateSource::read(char* to, std::size_t size) {
       break;
     }
     if (!in_member_) {
-      // Between members: another one, or padding that gzip ignores too.
+      // After a member comes another one, or padding, which gzip ignores, too.
       if (*stream_.next_in != 0x1f) {
         ended_ = true;
         break;

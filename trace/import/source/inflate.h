@@ -7,7 +7,7 @@
 
 namespace headway::trace::import_detail {
 
-/// The text of gzip members that come from another source.
+/// Decompresses the gzip members of another source.
 class InflateSource : public Source {
  public:
   /// `name` is for messages.
@@ -28,7 +28,7 @@ class InflateSource : public Source {
   std::vector<char> input_;
   std::int64_t input_end_ = 0;  ///< compressed bytes read so far
   z_stream stream_{};
-  bool in_member_ = true;  ///< between the head and the end mark of a gzip member
+  bool in_member_ = true;  ///< inside a gzip member, between its head and its end mark
   bool ended_ = false;
   bool cut_ = false;  ///< the input ended inside a member
 };

@@ -12,8 +12,8 @@
 namespace headway::trace::import_detail {
 namespace {
 
-/// read() rather than mmap: as fast here (docs/design/0020), its pages do not count as ours, and a
-/// file that shrinks while it is read ends the text instead of the program.
+/// Uses read(), not mmap: it is as fast here (docs/design/0020), its pages do not count as this
+/// process's memory, and a file that shrinks while it is read ends the text, not the program.
 class PlainSource : public Source {
  public:
   explicit PlainSource(const std::filesystem::path& path) : name_(path.string()) {

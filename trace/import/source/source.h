@@ -16,25 +16,27 @@ namespace headway::trace::import_detail {
 class Source {
  public:
   virtual ~Source() = default;
-  /// Fills `to` with up to `size` bytes; fewer only at the end, where it returns 0.
+  /// Fills `to` with up to `size` bytes and returns their number; fewer only at the end, then 0.
   virtual std::size_t read(char* to, std::size_t size) = 0;
   /// Share of the file that has been read, 0 to 1.
   virtual double fraction() const = 0;
-  /// After the end: the compressed data stop before their own end mark.
+  /// Valid after the end: true when the compressed data end before their own end mark.
   virtual bool cut() const { return false; }
 };
 
-/// Opens the same text from its beginning each time: a reader may have to start again.
+/// Opens the same text from its beginning each time, because a reader may have to start again.
 using OpenSource = std::function<std::unique_ptr<Source>()>;
 
-/// The file as it is. Throws Error(kBadInput) when it cannot be opened; likewise below.
+/// Opens the file without decompression. Throws Error(kBadInput) when it cannot be opened, as do the
+/// functions below.
 std::unique_ptr<Source> open_plain(const std::filesystem::path& path);
-/// One or several gzip members; what follows the last (padding) is ignored.
+/// Opens a file of one or several gzip members; data after the last member (padding) is ignored.
 std::unique_ptr<Source> open_gzip(const std::filesystem::path& path);
-/// One member of a zip archive, itself perhaps a .gz.
+/// Opens one member of a zip archive, which may itself be a .gz.
 std::unique_ptr<Source> open_zip(const std::filesystem::path& path, const std::string& member);
 
-/// The members of a zip archive that may be recordings (.json, .json.gz, .xplane.pb, .xplane.pb.gz), by name.
+/// The members of a zip archive that may be recordings (.json, .json.gz, .xplane.pb, .xplane.pb.gz), sorted
+/// by name.
 std::vector<std::string> zip_members(const std::filesystem::path& path);
 
 }  // namespace headway::trace::import_detail

@@ -93,7 +93,7 @@ std::vector<std::string> zip_members(const std::filesystem::path& path) {
     const char* name = zip_get_name(archive.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_GUESS);
     if (!name) continue;
     std::string member = name;
-    // macOS packs a shadow of every file.
+    // macOS adds a metadata file for every file.
     if (member.starts_with("__MACOSX/") || is_note_file(member)) continue;
     if (member.ends_with(".json") || member.ends_with(".json.gz") ||
         member.ends_with(".xplane.pb") || member.ends_with(".xplane.pb.gz"))

@@ -16,7 +16,7 @@ std::int64_t number_or(std::string_view text, std::int64_t fallback) {
   return error == std::errc{} && end == text.data() + text.size() ? value : fallback;
 }
 
-/// Ours, an Nsight Systems export, or an error.
+/// Checks that the file is Headway's own or an Nsight Systems export; else throws.
 void check_format(const sqlite::Database& db) {
   std::string name = db.path().string();
   if (db.has_table("HEADWAY_META")) {
@@ -42,7 +42,8 @@ void check_format(const sqlite::Database& db) {
       name);
 }
 
-/// The last samples are the newest. A recording that is under way has no index that says so.
+/// Time of the newest sample. A recording in progress has no index on time, so its last rows are
+/// read.
 std::int64_t newest_sample(const sqlite::Database& db, bool complete) {
   if (!db.has_table("HEADWAY_COUNTER")) return 0;
   return db.int64(complete ? "SELECT max(timestamp) FROM HEADWAY_COUNTER"

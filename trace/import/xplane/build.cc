@@ -7,13 +7,13 @@ namespace {
 using namespace load_detail;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-/// A profile is minutes long. Rows a week from the others have a broken clock.
+/// A profile lasts minutes. Rows a week away from the others come from a broken clock.
 constexpr std::int64_t kReach = 7 * 24 * 3600 * kSecond;
 constexpr std::int64_t kNsOfPs = 1'000;
-/// Far more ops than a program has; beyond them ops have names only.
+/// More ops than any program has; further ops have only names.
 constexpr std::size_t kMostGraphOps = 1'000'000;
 
-/// A time in the middle of the file's.
+/// A time in the middle of the file's times.
 std::int64_t usual_time(const Space& space) {
   std::vector<std::int64_t> times;
   for (const Plane& plane : space.planes) {
@@ -61,7 +61,7 @@ bool Building::times(const Line& line, const Event& event, Interval& out) {
 }
 
 ThreadId Building::thread(std::int64_t id, std::string_view name) {
-  // Lines are named "pool/7", with the id that they have anyway.
+  // Lines are named "pool/7", where 7 is their id.
   std::string suffix = "/" + std::to_string(id);
   if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
   bool real = id > 0 && id < 0xf00000;
@@ -216,7 +216,7 @@ void Building::shift() {
                       &trace.device_ops.start, &trace.device_ops.end})
     move(*times);
   for (CounterSeries& series : trace.counters) move(series.time);
-  // Times are those of the wall clock, or count from the profile's begin.
+  // Times are those of the wall clock, or count from the begin of the profile.
   constexpr std::int64_t kSeptember2001 = 1'000'000'000'000'000'000;
   std::int64_t base = 0;
   for (const Plane& plane : space.planes)

@@ -16,21 +16,21 @@
 
 namespace headway::trace::xplane {
 
-/// What becomes of one op on a device.
+/// The row of one op on a device.
 struct OpRow {
   StringId name;
   StreamId stream;
   DeviceOpKind kind = DeviceOpKind::kKernel;
   std::uint32_t correlation = 0;  ///< of its call; 0: none
-  std::int32_t graph_op = -1;     ///< row of the op table; -1: it belongs to none
+  std::int32_t graph_op = -1;     ///< row of the op table; -1: none
   Phase phase = Phase::kNone;
   MathUnit math_unit = MathUnit::kUnknown;
   MemoryKind source = MemoryKind::kUnknown;
   MemoryKind destination = MemoryKind::kUnknown;
-  std::int64_t bytes = 0;           ///< moved; 0: not told
-  std::int64_t flops = 0;           ///< 0: not told
-  std::uint32_t blocks = 0;         ///< of the grid; 0: not told
-  std::uint16_t block_threads = 0;  ///< 0: not told
+  std::int64_t bytes = 0;           ///< moved; 0: not known
+  std::int64_t flops = 0;           ///< 0: not known
+  std::uint32_t blocks = 0;         ///< of the grid; 0: not known
+  std::uint16_t block_threads = 0;  ///< 0: not known
 };
 
 /// The trace while its rows are added. Times are those of the file until finish().
@@ -42,7 +42,7 @@ class Building {
   Trace& trace;
   const Space& space;
   ProcessId process;
-  /// Steps as a device tells them; used where the host tells none.
+  /// Steps that a device reports; used when the host reports none.
   struct DeviceStep {
     std::string thread;  ///< name of the device's row
     Interval when;
@@ -81,7 +81,7 @@ class Building {
   void finish();
 
  private:
-  /// Keeps the first time of all, which becomes the trace's zero.
+  /// Keeps the earliest time, which becomes the trace's zero.
   void saw(Interval when);
   void name_graph_ops();
   void shift();
@@ -91,7 +91,7 @@ class Building {
   std::int64_t latest_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
   std::uint32_t last_correlation_ = 0;
-  std::int64_t next_thread_ = 0xf00000;  ///< no thread of Linux has such a number
+  std::int64_t next_thread_ = 0xf00000;  ///< larger than any thread id of Linux
   std::map<std::pair<std::int64_t, std::string>, ThreadId> threads_;
   std::map<std::string, ThreadId, std::less<>> device_threads_;
   std::map<std::string, DomainId, std::less<>> domains_;
@@ -106,17 +106,18 @@ class Building {
   RangeInfo unused_;
 };
 
-/// The rows of the host's planes. Device planes come first: they tell whether there is an accelerator.
+/// Adds the rows of the host's planes. Call it after add_device_planes(), which finds out whether
+/// there is an accelerator.
 void add_host_planes(Building& building);
 void add_device_planes(Building& building);
 
-/// The pieces of time that nested ops of one line have to themselves, in order of the input, which is
-/// sorted by start, longer first. `out(index, interval)` is called for each.
+/// Finds the intervals of nested ops of one line that are not covered by an inner op, and calls
+/// `out(index, interval)` for each. The input is sorted by start, longer first.
 template <class Ops, class Out>
 void own_times(const Ops& ops, Out out) {
   struct Open {
     std::size_t index;
-    TimeNs at;  ///< up to here its time is told
+    TimeNs at;  ///< its time up to here has been passed to `out`, or belongs to inner ops
   };
   std::vector<Open> open;
   auto close_until = [&](TimeNs time) {
@@ -132,7 +133,7 @@ void own_times(const Ops& ops, Out out) {
   for (std::size_t i = 0; i < ops.size(); ++i) {
     Interval when = ops[i].when;
     close_until(when.begin);
-    // An op that overlaps the one around it without lying in it is no part of it.
+    // An op that overlaps the open one but ends after it does not lie inside it.
     while (!open.empty() && ops[open.back().index].when.end < when.end) {
       Open last = open.back();
       open.pop_back();

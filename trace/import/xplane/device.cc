@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Planes of GPUs and TPUs. A GPU's plane has one line per stream; a TPU's has the program's runs, the
-// ops in them and the steps.
+// Planes of GPUs and TPUs. A GPU's plane has one line per stream; a TPU's plane has the program's
+// runs, the ops in them, and the steps.
 #include <charconv>
 
 #include "trace/import/xplane/build.h"
@@ -33,7 +33,7 @@ PlaneName parse(std::string_view name) {
   return result;
 }
 
-/// "Stream #17(Kernel)" -> 17; nothing for lines that are made from others.
+/// "Stream #17(Kernel)" -> 17; nullopt for lines that are derived from other lines.
 std::optional<std::int64_t> stream_of(const Line& line) {
   for (std::string_view name : {line.name, line.display_name}) {
     if (!name.starts_with("Stream")) continue;
@@ -46,7 +46,7 @@ std::optional<std::int64_t> stream_of(const Line& line) {
   return std::nullopt;
 }
 
-/// The op's own name of HLO text: "fusion.3" of "%fusion.3 = bf16[8]{0} fusion(...)".
+/// The op's own name from its HLO text: "fusion.3" of "%fusion.3 = bf16[8]{0} fusion(...)".
 std::string_view hlo_name(const EventKind& kind) {
   if (!kind.display_name.empty()) return kind.display_name;
   std::string_view name = kind.name.substr(0, kind.name.find(" = "));
@@ -100,7 +100,8 @@ class DevicePlanes {
       device.memory_bytes_per_second = positive(stats.number(Stat::kMemoryBandwidth));
     constexpr std::int64_t kHzOfKhz = 1000;
     device.max_clock_hz = std::max(device.max_clock_hz, small(Stat::kClockRate) * kHzOfKhz);
-    // AMD counts its architectures (gfx942 is "9.4") with other meanings than CUDA's capability.
+    // AMD's architecture numbers (gfx942 is "9.4") have another meaning than CUDA's compute
+    // capability.
     if (vendor == "AMD") return;
     device.compute_major = std::max(device.compute_major, small(Stat::kCapabilityMajor));
     device.compute_minor = std::max(device.compute_minor, small(Stat::kCapabilityMinor));
@@ -109,7 +110,7 @@ class DevicePlanes {
   struct Timed {
     Interval when;
     OpRow row;
-    std::string_view collective;  ///< its kind; empty: none
+    std::string_view collective;  ///< kind of collective; empty: none
     std::int64_t collective_bytes = conventions::kAbsent;
   };
 
@@ -123,7 +124,7 @@ class DevicePlanes {
         continue;
       }
       Interval when;
-      // Sums of events have no times.
+      // Aggregated events have no times.
       if (event_.aggregated || !building_.times(line, event_, when)) continue;
       plane.read(*kind, event_, stats_);
       each(*kind, when);
@@ -169,7 +170,7 @@ class DevicePlanes {
     std::string_view set_details = stats_.text(Stat::kMemsetDetails);
     if (!copy_details.empty() || kind.name.starts_with("Memcpy")) {
       Copy copy = copy_of(kind.name, copy_details);
-      // A copy between two of this host's devices.
+      // This is a copy between two devices of this host.
       if (copy.kind == DeviceOpKind::kCopyDeviceToDevice && copy.destination_device >= 0 &&
           copy.destination_device != ordinal && has_device(copy.destination_device))
         copy.kind = DeviceOpKind::kCopyPeer;
@@ -217,7 +218,7 @@ class DevicePlanes {
     }
     std::sort(runs_.begin(), runs_.end(),
               [](const Run& a, const Run& b) { return a.when.begin < b.when.begin; });
-    // A part of the device works beside it, on streams of its own.
+    // A part of the device (such as a SparseCore) works in parallel to it, on its own streams.
     std::string of_part(name.part);
     std::int64_t first = name.part.empty() ? 0 : 2 * ++parts_[device_];
     for (const Line& line : plane.lines) {
@@ -228,7 +229,8 @@ class DevicePlanes {
     }
   }
 
-  /// The call that enqueued a run: what the host says with the same run id, else the run's own begin.
+  /// Adds the runs. The call that enqueued a run is the host's event with the same run id, else the
+  /// begin of the run itself.
   void add_runs(const Plane& plane, const Line& line, const std::string& thread) {
     find_launches();
     for_each(plane, line, [&](const EventKind& kind, Interval when) {
@@ -295,7 +297,8 @@ class DevicePlanes {
       op.row.phase = phase_of_path(path);
       op.row.bytes = positive(stats_.number(Stat::kBytesAccessed));
       op.row.flops = positive(stats_.number(Stat::kFlops));
-      // Products and convolutions run on the matrix unit, where the compiler calls both convolutions.
+      // The compiler names matrix products and convolutions "convolution"; both run on the matrix
+      // unit.
       if (category.find("convolution") != std::string_view::npos)
         op.row.math_unit = MathUnit::kTensor;
       std::string_view collective = collective_kind(hlo);
@@ -346,7 +349,7 @@ class DevicePlanes {
   Event event_;
   Stats stats_;
   std::vector<Run> runs_;
-  std::map<DeviceId, std::int64_t> parts_;             ///< planes of parts that were seen
+  std::map<DeviceId, std::int64_t> parts_;             ///< number of planes of parts seen so far
   std::unordered_map<std::int64_t, Launch> launches_;  ///< by run id
   bool launches_found_ = false;
 };

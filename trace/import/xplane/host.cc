@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Planes of the host: one line per thread. Without an accelerator the processor is the device: the
-// operators that its threads run are ops of a host device.
+// Planes of the host: one line per thread. Without an accelerator the CPU is the device: the operators
+// that its threads run become ops of a host device.
 #include <algorithm>
 #include <charconv>
 
@@ -16,11 +16,11 @@ using namespace load_detail;
 
 constexpr std::uint32_t kNoExtra = UINT32_MAX;
 
-/// What few events say beyond their name.
+/// Values that only few events have beside their name.
 struct Extra {
   std::int64_t correlation = 0;
   std::int64_t step = conventions::kAbsent;
-  std::int64_t hand_over = 0;  ///< id that joins a hand-over with its region
+  std::int64_t hand_over = 0;  ///< id that joins a hand-over and its region
   std::int64_t element = 0;
   std::int64_t allocated = -1;
   std::int64_t reserved = -1;
@@ -47,7 +47,7 @@ struct Region {
 struct HostLine {
   ThreadId thread;
   bool makes_input = false;
-  bool waits_for_input = false;   ///< a thread of tf.data that takes batches for others
+  bool waits_for_input = false;   ///< a thread of tf.data that takes batches for other threads
   std::vector<HostEvent> events;  ///< by start, longer first
   std::vector<Region> regions;    ///< by start
 };
@@ -64,7 +64,7 @@ class HostPlanes {
 
   void run() {
     for (const Plane& plane : building_.space.planes) {
-      // The programs' texts are in a plane of their own.
+      // /host:metadata has only the texts of the programs.
       if (!plane.name.starts_with("/host:") || plane.name == "/host:metadata") continue;
       kinds_.clear();
       for (const Line& line : plane.lines) read(plane, line);
@@ -80,7 +80,7 @@ class HostPlanes {
     StringId name;
     HostRole role = HostRole::kRange;
     RangeKind stage = RangeKind::kOther;
-    std::int32_t graph_op = -1;  ///< of an operator of the framework
+    std::int32_t graph_op = -1;  ///< for operators of the framework
     Phase phase = Phase::kNone;
     std::string_view collective;
   };
@@ -227,8 +227,9 @@ class HostPlanes {
     return found->second;
   }
 
-  /// The thread that set off the work, and when: pools hand on to pools. What follows a wait for input
-  /// in a pool is set off as the wait ends, by the thread that meanwhile waits for the whole.
+  /// The thread that started the work, and when: pools may hand work on to other pools. Work that
+  /// follows a wait for input in a pool starts when the wait ends; it counts as started by the thread
+  /// that waits for all of the work.
   Place origin(std::uint32_t line, TimeNs time) const {
     Place origin;
     std::optional<TimeNs> after_wait;
@@ -246,7 +247,8 @@ class HostPlanes {
     return origin;
   }
 
-  /// Elements that somebody outside of tf.data takes are batches, numbered as they are taken.
+  /// Elements that a thread outside of tf.data takes are batches; they are numbered in the order in
+  /// which they are taken.
   void number_batches() {
     std::vector<std::pair<TimeNs, std::int64_t>> taken;
     for (const HostLine& line : lines_) {
@@ -383,8 +385,8 @@ class HostPlanes {
     });
   }
 
-  /// The call that set off an op: the hand-over by the thread from outside of the pools, which goes on
-  /// without waiting; else the thread that runs the op runs it by itself.
+  /// The call that started an op: the hand-over by a thread outside of the pools, which goes on
+  /// without waiting; without a hand-over, the thread that runs the op started it.
   std::uint32_t launch(std::uint32_t line, TimeNs time) {
     Place from = origin(line, time);
     if (!from.valid()) {
@@ -415,11 +417,11 @@ class HostPlanes {
 
   Building& building_;
   Stats stats_;
-  std::unordered_map<std::int64_t, Kind> kinds_;  ///< of the plane at hand
+  std::unordered_map<std::int64_t, Kind> kinds_;  ///< of the current plane
   std::vector<HostLine> lines_;
   std::vector<Extra> extras_;
   std::unordered_map<std::int64_t, Place> hand_overs_;
-  std::unordered_map<std::int64_t, std::int64_t> batches_;  ///< by element
+  std::unordered_map<std::int64_t, std::int64_t> batches_;  ///< number of the batch, by element
   std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> launches_;
   bool any_step_ = false;
 };

@@ -64,7 +64,8 @@ std::pair<std::int64_t, std::string_view> entry_of(std::string_view message,
   return entry;
 }
 
-/// Far more than protobuf's 2 GiB hold of real events; a hostile file of empty ones ends here.
+/// More real events than fit into protobuf's 2 GiB; this limit stops a hostile file of empty
+/// events.
 constexpr std::int64_t kMostRows = 60'000'000;
 
 void spend(std::int64_t& budget, const Message& where) {

@@ -12,7 +12,7 @@
 
 namespace headway::trace::xplane {
 
-/// The properties of events and planes that are read; XPlane calls them stats and names them.
+/// The properties of events and planes that are read; XPlane calls them stats and gives them names.
 enum class Stat : std::uint8_t {
   kOther,
   kAllocator,
@@ -50,15 +50,15 @@ enum class Stat : std::uint8_t {
   kCount_,
 };
 
-/// The stats of one event. Texts lie in the file.
+/// The stats of one event. Texts are views into the file.
 class Stats {
  public:
   bool has(Stat stat) const { return present_[index(stat)]; }
-  /// `fallback` where the event does not have the stat.
+  /// `fallback` when the event does not have the stat.
   std::int64_t number(Stat stat, std::int64_t fallback = 0) const {
     return has(stat) ? values_[index(stat)].number : fallback;
   }
-  /// Empty where the event does not have it; valid as long as the file's bytes.
+  /// Empty when the event does not have the stat; valid as long as the file's bytes.
   std::string_view text(Stat stat) const {
     return has(stat) ? values_[index(stat)].text : std::string_view();
   }
@@ -78,26 +78,26 @@ class Stats {
   std::bitset<static_cast<std::size_t>(Stat::kCount_)> present_;
 };
 
-/// What all events of one kind share.
+/// The data that all events of one kind share.
 struct EventKind {
   std::string_view name;                ///< an op's HLO text, or the name of a host event
-  std::string_view display_name;        ///< shorter; empty where the profiler gave none
+  std::string_view display_name;        ///< a shorter name; empty if the profiler gave none
   std::vector<std::string_view> stats;  ///< messages
 };
 
-/// One event of a line; its stats are read only when they are asked for.
+/// One event of a line; its stats are read only when they are needed.
 struct Event {
   std::int64_t kind = 0;                ///< id for Plane::kind()
   std::int64_t offset_ps = 0;           ///< from the line's begin
   std::int64_t duration_ps = 0;         ///< 0: a point
-  bool aggregated = false;              ///< a count of events without their times
+  bool aggregated = false;              ///< it stands for several events, without their times
   std::vector<std::string_view> stats;  ///< messages
 };
 
 /// A row of a plane: a thread of the host, or a stream or core of a device.
 struct Line {
   std::int64_t id = 0;
-  std::int64_t timestamp_ns = 0;  ///< where its events' offsets count from
+  std::int64_t timestamp_ns = 0;  ///< time from which its events' offsets count
   std::string_view name;
   std::string_view display_name;
   std::vector<std::string_view> events;  ///< messages
@@ -106,7 +106,7 @@ struct Line {
 /// One plane: a device, or the host. Views into the file.
 class Plane {
  public:
-  /// Throws WireFault, also once `budget` rows are used up.
+  /// Throws WireFault, also when `budget` rows are used up.
   Plane(std::string_view message, std::string_view file, std::int64_t& budget);
 
   std::string_view name;
@@ -118,9 +118,9 @@ class Plane {
     auto found = kinds_.find(id);
     return found == kinds_.end() ? nullptr : &found->second;
   }
-  /// Fields of one event; reuses `event`.
+  /// Reads the fields of one event; reuses the memory of `event`.
   void read(std::string_view message, Event& event) const;
-  /// The stats of an event and of its kind, which the event's own replace.
+  /// Reads the stats of an event: those of its kind, replaced by the event's own.
   void read(const EventKind& kind, const Event& event, Stats& stats) const;
 
  private:
@@ -138,11 +138,11 @@ class Plane {
   std::unordered_map<std::int64_t, StatName> stat_names_;
 };
 
-/// The planes of a profile and what it says of itself.
+/// The planes of a profile, and what the profile says about itself.
 struct Space {
   std::vector<Plane> planes;
   std::vector<std::string_view> hosts;       ///< names of the machines
-  std::vector<std::string_view> complaints;  ///< the profiler's errors and warnings
+  std::vector<std::string_view> complaints;  ///< errors and warnings of the profiler
 };
 /// Throws WireFault.
 Space read_space(std::string_view file);

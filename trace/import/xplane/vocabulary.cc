@@ -17,7 +17,7 @@ bool is_upper(char c) {
   return std::isupper(static_cast<unsigned char>(c)) != 0;
 }
 
-/// "cudaLaunchKernel", "cuMemcpyAsync", "hipModuleLaunchKernel".
+/// True for "cudaLaunchKernel", "cuMemcpyAsync", "hipModuleLaunchKernel".
 bool names_api_call(std::string_view name) {
   for (std::string_view prefix : {"cuda", "cu", "hip"}) {
     if (name.size() > prefix.size() && name.starts_with(prefix) && is_upper(name[prefix.size()]))
@@ -26,7 +26,7 @@ bool names_api_call(std::string_view name) {
   return false;
 }
 
-/// "name:Type". The type also is the display name, in what newer versions write.
+/// True for "name:Type". In newer versions the type is also the display name.
 bool is_framework_op(std::string_view name, std::string_view display_name) {
   std::size_t colon = name.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == name.size()) return false;
@@ -123,7 +123,8 @@ std::string_view collective_kind(std::string_view hlo_op) {
     std::string_view prefix;
     std::string_view kind;
   };
-  // The longer of two that begin alike comes first. The last are TensorFlow's own operators.
+  // Of two names with the same beginning the longer comes first. The last are TensorFlow's
+  // operators.
   static constexpr auto kKinds = std::to_array<Known>({
       {"all-reduce", "allreduce"},
       {"all-gather", "allgather"},
@@ -142,7 +143,7 @@ std::string_view collective_kind(std::string_view hlo_op) {
   for (const Known& known : kKinds) {
     if (hlo_op.starts_with(known.prefix)) return known.kind;
   }
-  // "send" and "recv" also begin other words.
+  // Other names also begin with "send" and "recv", so the whole name is compared.
   std::string_view base = without_number(hlo_op);
   if (base == "send" || base == "send-done") return "send";
   if (base == "recv" || base == "recv-done") return "recv";
@@ -190,7 +191,7 @@ std::int64_t result_bytes(std::string_view hlo_text) {
   std::size_t equals = hlo_text.find(" = ");
   if (equals == std::string_view::npos) return conventions::kAbsent;
   std::string_view rest = hlo_text.substr(equals + 3);
-  // The result is a type, or several in parentheses; the op's own name follows it.
+  // The result is one type, or several in parentheses; the op's own name follows.
   if (rest.starts_with('(')) {
     rest = rest.substr(1, rest.find(") ") - 1);
   } else {

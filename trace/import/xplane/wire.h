@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <string_view>
 
-/// Protobuf's wire format, as far as reading needs it: fields of a message, one after the other,
-/// without a schema and without copies.
+/// The part of protobuf's wire format that reading needs: the fields of a message, one after the
+/// other, without a schema and without copies.
 namespace headway::trace::xplane {
 
-/// Damage at a byte of the file. Load turns it into Error(kBadInput).
+/// Damage at a byte of the file. The loader turns it into Error(kBadInput).
 struct WireFault {
   std::size_t offset;     ///< in the file
   std::string_view what;  ///< a literal
@@ -22,8 +22,8 @@ enum class WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFix
 struct Field {
   std::uint32_t number = 0;
   WireType type = WireType::kVarint;
-  std::uint64_t value = 0;  ///< all but kBytes
-  std::string_view bytes;   ///< kBytes: a text or a message
+  std::uint64_t value = 0;  ///< for all types but kBytes
+  std::string_view bytes;   ///< for kBytes: a text or a message
 
   /// A varint read as int64, as signed fields are written.
   std::int64_t number_value() const { return static_cast<std::int64_t>(value); }
@@ -35,11 +35,11 @@ struct Field {
 /// The fields of one message. Does not recurse, so nesting costs no stack.
 class Message {
  public:
-  /// `file` begins where the file does: offsets in faults count from there.
+  /// `file`: the whole file; offsets in faults count from its beginning.
   Message(std::string_view message, std::string_view file)
       : at_(message.data()), end_(message.data() + message.size()), file_(file.data()) {}
 
-  /// False at the end. Throws WireFault for what no message can hold.
+  /// Reads the next field; false at the end. Throws WireFault for bytes that no message can have.
   bool next(Field& field) {
     if (at_ == end_) return false;
     const char* tag_at = at_;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace xplane;
 
-/// No program writes a larger message: protobuf's own limit.
+/// The largest message, which is protobuf's own limit.
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;
 
 std::string read_all(Source& source, const std::string& name, const LoadOptions& options) {
@@ -37,7 +37,7 @@ std::string read_all(Source& source, const std::string& name, const LoadOptions&
   return bytes;
 }
 
-/// Share of the bytes that are U+FFFD, which stands for bytes that are no text.
+/// Whether the bytes were decoded and written as text, which replaces binary bytes by U+FFFD.
 bool was_read_as_text(std::string_view bytes) {
   constexpr std::size_t kLook = 64 << 10;
   bytes = bytes.substr(0, kLook);
@@ -86,7 +86,7 @@ void add_facts(Building& building, const Space& space) {
         {"profiler_complaint", "doubt", "The profiler reports: " + plain(space.complaints[i]), 1});
 }
 
-/// By its name, or by that of the first plane.
+/// Recognises a profile by the file's name, or by the name of its first plane.
 bool is_xplane(const Probe& probe) {
   if (probe.begins_with("\x1f\x8b") || probe.begins_with("PK")) return false;
   if (probe.ends_in(".xplane.pb") || probe.ends_in(".xplane.pb.gz")) return true;

@@ -6,8 +6,8 @@
 
 namespace headway::trace::import_detail {
 
-/// A profile of jax.profiler or the TensorFlow profiler (XSpace in protobuf's wire format). Reads the bytes that `open` gives;
-/// `path` is for messages and Trace::path.
+/// Loads a profile of jax.profiler or the TensorFlow profiler (XSpace in protobuf's wire format). Reads the bytes that `open`
+/// gives; `path` is for messages and Trace::path.
 Trace load_xplane(const OpenSource& open, const std::filesystem::path& path,
                   const LoadOptions& options);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Attention in one op, and what lies between the products without fusion.
+// Attention as one op, and the unfused ops between its products.
 #include "kernels/attention/launch.h"
 
 #include "kernels/heads/launch.h"
@@ -14,7 +14,7 @@ const AttentionShape& shape_of(const Node& node) {
   return std::get<AttentionShape>(node.attributes);
 }
 
-/// Heads that the fused kernels keep in registers.
+/// Largest depth of a head that the fused kernels keep in registers.
 constexpr std::int64_t kMostDepth = 128;
 
 void require_depth(const CudaGraph& graph, NodeId id) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Convolutions by cuDNN (kernels/cuda/cudnn/): activations NHWC and filters OHWI, or NCHW and OIHW, as values lie. Plans are
-// made while the graph is compiled, arguments are bound when memory is known; a step sends them.
+// Convolutions by cuDNN (kernels/cuda/cudnn/): activations NHWC and filters OHWI, or NCHW and OIHW,
+// as they lie in memory. Plans are made when the graph is compiled, arguments are bound when memory
+// is known, and each step launches them.
 #include "kernels/cuda/cudnn/convolution.h"
 
 #include "common/error.h"
@@ -13,7 +14,7 @@ using cuda::ConvolutionForm;
 using cuda::ConvolutionPlan;
 using cuda::ConvolutionShape;
 
-/// The values of a node by their part: one of them is the result.
+/// The values of a node by role; one of them is the result.
 struct Roles {
   ConvolutionForm form;
   ValueId x, w, y;
@@ -27,7 +28,7 @@ ConvolutionShape shape_of(const CudaGraph& graph, NodeId id, const Roles& roles)
   return {x[0], x[1], x[2], x[3], w[0], w[2], by.stride, by.padding};
 }
 
-/// The half format of either operand, which then is that of all three arrays; FP32 where there is none.
+/// The half format of either operand, which all three arrays then have; FP32 without one.
 NumberFormat array_format(const CudaGraph& graph, NodeId id) {
   for (ValueId input : graph.node(id).inputs)
     if (graph.format(input) != NumberFormat::kFloat32) return graph.format(input);
@@ -59,7 +60,7 @@ void add_convolution(CudaGraph& graph, NodeId id, const Roles& roles) {
   const Operand y = operand(roles.y);
   const auto plan = make_plan(graph, id, roles, format);
   const Operand workspace = graph.scratch(id, plan->workspace_bytes());
-  // A batch lies elsewhere in every slot.
+  // A batch has a different address in every slot.
   const bool reads_batch = graph.graph().value(roles.x).role == Role::kInput;
   const auto bound = std::make_shared<std::vector<cuda::CudnnDescriptor>>();
   graph.when_bound(id, [=, slots = reads_batch ? graph.slots() : 1] {

@@ -23,7 +23,7 @@ Operand loss_scratch(CudaGraph& graph, NodeId id) {
                                          graph.limits(), loss_shape(graph.node(id))));
 }
 
-/// A table that the graph reads in every step and nobody writes, copied when memory is bound.
+/// A constant table that the graph reads in every step; copied when memory is bound.
 std::shared_ptr<const cuda::DeviceMemory> upload(const CudaGraph& graph,
                                                  const std::vector<float>& values) {
   const auto& driver = graph.device().driver();
@@ -37,7 +37,7 @@ struct MatchOperands {
   Operand boxes, labels, anchor_labels, offsets, overlaps, best;
   std::shared_ptr<const cuda::DeviceMemory> anchors;
 
-  /// Of the images from `first` on.
+  /// The arrays from image `first` on.
   BoxMatchArrays arrays(const kernels::BoxMatchShape& shape, std::int64_t first, int slot) const {
     const std::int64_t box = first * shape.boxes;
     const std::int64_t row = first * shape.anchors;
@@ -51,12 +51,12 @@ struct MatchOperands {
   }
 };
 
-/// The three kernels of `shape.images` images from `first` on.
+/// Adds the three kernels for `shape.images` images from image `first` on.
 void add_match_kernels(CudaGraph& graph, NodeId id, const MatchOperands& of,
                        const kernels::BoxMatchShape& shape, std::int64_t first) {
   using kernels::cuda::Limits;
   using Make = Launch (*)(const Limits&, const kernels::BoxMatchShape&, const BoxMatchArrays&);
-  // The launches have the table's address: it has to live as long as they do.
+  // The launches contain the table's address, so the table must live as long as they do.
   const Vary keep{Vary::By::kNothing, [anchors = of.anchors](Launches&, const LaunchArguments&) {}};
   struct Pass {
     const char* name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Elementwise ops, alone and in clusters, as row programs (kernels/row_program/launch.h), which read and write every format,
-// generated where the device compiles;
-// ReLU, additions, casts; column sums.
+// Elementwise ops, single and in clusters, as row programs (kernels/row_program/launch.h), which
+// read and write every format; their code is generated where the device has a compiler. Also ReLU,
+// additions, casts, column sums.
 #include "reference_trainer/ops/elementwise.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using kernels::cuda::RowVariant;
 
 namespace {
 
-/// Now, so that what the compiler refuses names the op, with a way around.
+/// Compiles now, so that an error of the compiler names the op, with advice.
 void compile(CudaGraph& graph, const Launch& launch) {
   try {
     graph.device().kernels().function(launch);
@@ -66,7 +66,7 @@ void add_cast(CudaGraph& graph, NodeId id) {
   const NumberFormat from = graph.format(node.inputs[0]);
   const NumberFormat to = graph.format(node.outputs[0]);
   const std::int64_t count = graph.shape(node.inputs[0]).elements();
-  if (from == to) {  // the result of an op that writes this format already
+  if (from == to) {  // the result of an op that already writes this format
     const auto bytes = static_cast<std::size_t>(graph.memory_size(node.outputs[0]));
     graph.add_kernel(id, [=, &graph](CUstream stream, const LaunchArguments& a) {
       HEADWAY_CU(graph.device().driver(), cuMemcpyDtoDAsync, reinterpret_cast<CUdeviceptr>(y.at()),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Products of inference: cuBLASLt or cuDNN multiplies, of integers into exact sums of 32 bits, and one kernel adds bias and residual,
-// activates and quantises (kernels/quantise/launch.h). Weights' scales times the input's are an array that the first kernel is
-// bound with.
+// Products of inference. cuBLASLt or cuDNN multiplies (integers give exact 32-bit sums); one kernel
+// adds bias and residual, activates and quantises (kernels/quantise/launch.h). The scales of
+// weights times that of the input form an array, made when the first kernel is bound.
 #include "kernels/quantise/launch.h"
 
 #include "kernels/cuda/cudnn/convolution.h"
@@ -23,22 +23,23 @@ Element element_of(const CudaGraph& graph, ValueId value) {
              : kernels::cuda::element_of(graph.format(value));
 }
 
-/// What a node multiplies: where it reads, and where the library leaves what the epilogue reads.
+/// The operands of a node's product, and the array in which the library leaves the sums for the
+/// epilogue.
 struct Operands {
   bool int8 = false;
-  NumberFormat format = NumberFormat::kFloat32;  ///< of operands that are no integers
+  NumberFormat format = NumberFormat::kFloat32;  ///< of operands that are not integers
   Operand x, w, product;
-  std::shared_ptr<Memory> factors;  ///< of integers; kernels keep it
+  std::shared_ptr<Memory> factors;  ///< for integers; the kernels keep it alive
 };
 
-/// The half format of x or of the weights, which then is that of all three.
+/// The half format of x or of the weights, which all three then have.
 NumberFormat product_format(const CudaGraph& graph, const Node& node) {
   for (const ValueId value : {node.inputs[0], node.inputs[1]})
     if (graph.format(value) != NumberFormat::kFloat32) return graph.format(value);
   return NumberFormat::kFloat32;
 }
 
-/// What the sums of each output channel are multiplied by.
+/// The factors of the sums, by output channel.
 std::shared_ptr<Memory> factors_of(const CudaGraph& graph, const FusedProductAttributes& by) {
   std::vector<float> host;
   for (const float weight : *by.weight_scales) host.push_back(by.input_scale * weight);

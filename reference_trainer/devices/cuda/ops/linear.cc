@@ -25,12 +25,13 @@ struct Operands {
   ValueId bias = ValueId::none();
 };
 
-/// The half format of either operand, which then is that of both; FP32 where there is none.
+/// The half format of either operand, which both then have; FP32 without one.
 NumberFormat operand_format(const CudaGraph& graph, const Operands& of) {
   return graph.format(of.a) != NumberFormat::kFloat32 ? graph.format(of.a) : graph.format(of.b);
 }
 
-/// d = a·b, with `shape` but for types and bias. FP32 operands give FP32, half ones what the result lies in.
+/// d = a·b; fills in the types and the bias of `shape`. FP32 operands give FP32; half operands give
+/// the result's format.
 void add_product(CudaGraph& graph, NodeId id, const Operands& of, ProductShape shape,
                  const char* part = "") {
   const NumberFormat operands = operand_format(graph, of);

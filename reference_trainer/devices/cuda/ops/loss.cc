@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Softmax, and the loss in one op or in two. Losses are computed in FP32 whatever the logits lie in.
+// Softmax, and the loss as one or two ops. Losses are computed in FP32 for any format of the
+// logits.
 #include "kernels/softmax/launch.h"
 
 #include "kernels/softmax_cross_entropy/launch.h"
@@ -20,7 +21,7 @@ Operand loss_scratch(CudaGraph& graph, NodeId id, SoftmaxCrossEntropyShape shape
   return graph.scratch(id, 4 * kernels::cuda::softmax_cross_entropy_scratch_floats(shape));
 }
 
-/// The optimizer's state, which has the loss scale, where the node has it; else none.
+/// The optimizer's state with the loss scale, if the node has it; else none.
 Operand state_of(const CudaGraph& graph, NodeId id, std::size_t operand) {
   const Node& node = graph.node(id);
   return node.inputs.size() > operand ? graph.operand(node.inputs[operand]) : Operand();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// batch_norm, bn_relu, bn_add_relu and their gradients by our own kernels (kernels/batch_norm/launch.h). Arrays lie in the
-// format of y or dx; statistics and parameters of channels are FP32.
+// batch_norm, bn_relu, bn_add_relu and their gradients by our own kernels
+// (kernels/batch_norm/launch.h). Arrays have the format of y or dx; statistics and parameters of
+// channels are FP32.
 #include "kernels/batch_norm/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 #include "reference_trainer/ops/batch_norm.h"
@@ -41,7 +42,7 @@ void add_batch_norm(CudaGraph& graph, NodeId id) {
                                                  by.epsilon, a);
     a.saved_mean = graph.address<float>(node.outputs[1]);
     a.saved_rstd = graph.address<float>(node.outputs[2]);
-    // A bit per element here, in a value that has a byte for each.
+    // The mask uses one bit per element here, in a value with one byte per element.
     if (joins) a.mask = graph.address<std::uint8_t>(node.outputs[3]);
     return kernels::cuda::batch_norm_forward(graph.limits(), format, shape, by.epilogue, by.epsilon,
                                              by.momentum, a);

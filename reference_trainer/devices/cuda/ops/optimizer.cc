@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The optimizers' updates: tables of tensors in the parameters of few launches (kernels/cuda/tensor_table.h).
+// The optimizers' updates: tables of tensors, passed in the parameters of few launches
+// (kernels/cuda/tensor_table.h).
 #include "reference_trainer/ops/optimizer.h"
 
 #include <algorithm>
@@ -26,14 +27,14 @@ using kernels::cuda::NormOf;
 using kernels::cuda::TableStep;
 using kernels::cuda::TableTensor;
 
-/// The learning rate comes with each launch. A table's parameters begin with the step.
+/// Each launch gets the learning rate. A table's parameters begin with the TableStep.
 void set_rate(Launches& launches, const LaunchArguments& arguments) {
   for (Launch& launch : launches)
     std::memcpy(launch.parameters.data() + offsetof(TableStep, rate), &arguments.rate,
                 sizeof arguments.rate);
 }
 
-/// A kernel of the node: what `run` makes of each group, in turn.
+/// Adds a kernel of the node: the launches that `run` makes for each group, in turn.
 template <class Run>
 void add_part(CudaGraph& graph, NodeId id, const std::vector<Group>& groups, const Run& run,
               const std::string& part = {}, std::optional<Work> work = {}) {
@@ -93,7 +94,7 @@ void add_norms(CudaGraph& graph, NodeId id, const std::vector<Group>& groups, No
       "norms", kernels::squared_norm_work(2 * elements(graph, groups)));
 }
 
-/// A kernel for each elementwise pass: `run(pass, group, step, tensors)`, `work(pass)`.
+/// Adds a kernel for each elementwise pass: `run(pass, group, step, tensors)`, `work(pass)`.
 template <class Run, class PassWork>
 void add_passes(CudaGraph& graph, NodeId id, std::vector<Group> groups,
                 std::span<const char* const> names, const Run& run, const PassWork& work) {

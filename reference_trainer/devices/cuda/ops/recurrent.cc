@@ -38,7 +38,7 @@ const LstmAttributes& attributes(const Node& node) {
   return std::get<LstmAttributes>(node.attributes);
 }
 
-/// A number on the device: how many steps the batch uses. The tokens are an input.
+/// A number on the device: how many steps the batch uses, computed from its tokens.
 Operand add_used(CudaGraph& graph, NodeId id, std::size_t operand) {
   const Node& node = graph.node(id);
   const LstmAttributes& by = attributes(node);
@@ -54,7 +54,8 @@ Operand add_used(CudaGraph& graph, NodeId id, std::size_t operand) {
   return used;
 }
 
-/// Products of cuBLASLt begin at multiples of 16 bytes, and so must each step's rows.
+/// Products of cuBLASLt need addresses that are multiples of 16 bytes, and so does each step's
+/// rows.
 void require_products(const CudaGraph& graph, NodeId id, NumberFormat format, const LstmShape& s) {
   if (s.rows * s.hidden * kernels::bits_of(format) / 8 % 16 != 0)
     graph.refuse(
@@ -75,7 +76,7 @@ void require_narrow(const CudaGraph& graph, NodeId id, const LstmShape& s) {
     graph.refuse(id, "a persistent layer is 2048 wide at most; use --rnn standard");
 }
 
-/// What both directions have in their arrays: where the forward form wrote, the backward form reads.
+/// The arrays of both directions: the forward form writes them, the backward form reads them.
 LstmArrays forward_arrays(const CudaGraph& graph, const Node& node) {
   LstmArrays a;
   a.h = graph.address(node.outputs[0]);
@@ -178,7 +179,7 @@ void add_backward_steps(CudaGraph& graph, NodeId id, NumberFormat format,
           return {kernels::cuda::lstm_cell_backward(graph.limits(), format, s, step, a)};
         },
         "lstm_cell", kernels::lstm_cell_work(s));
-    if (step == 0) continue;  // nothing is before it
+    if (step == 0) continue;  // step 0 has no earlier step
     graph.add_kernel(
         id,
         [=](CUstream stream, const LaunchArguments&) {

@@ -16,8 +16,9 @@ using kernels::cuda::EmbeddingVariant;
 using kernels::cuda::LayerNormArrays;
 constexpr NumberFormat kFull = NumberFormat::kFloat32;
 
-/// Up to this many entries a table's gradient is made in order, with the same bits in every run: each entry looks for its
-/// tokens. Characters and bytes lie below it; beyond it that search would cost more than atomic additions.
+/// Up to this many entries, a table's gradient is made in order, with the same bits in every run:
+/// each entry searches for its tokens. Characters and bytes have fewer entries; beyond this limit
+/// the search would cost more than atomic additions.
 constexpr std::int64_t kOrderedEntries = 1024;
 
 }  // namespace
@@ -67,7 +68,7 @@ void add_layer_norm(CudaGraph& graph, NodeId id) {
   const float epsilon = std::get<LayerNormAttributes>(node.attributes).epsilon;
   const NumberFormat format = graph.format(node.outputs[0]);
   const bool adds = node.op == &ops::kAddLayerNorm;
-  const std::size_t first = adds ? 2 : 1;  // of gamma and beta, and of the statistics
+  const std::size_t first = adds ? 2 : 1;  // index of gamma and beta, and of the statistics
   const Operand x = graph.input(id, node.inputs[0], format);
   const Operand added = adds ? graph.input(id, node.inputs[1], format) : Operand();
   const Operand sum = adds ? graph.output(id, node.outputs[1], format) : Operand();

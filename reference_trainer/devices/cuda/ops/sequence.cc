@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows that move: parts of a table, rows in another order, padding masked.
+// Ops that move rows: parts of a table, rows in another order; and the mask of padding.
 #include "kernels/heads/launch.h"
 #include "kernels/parts/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
@@ -7,7 +7,7 @@
 namespace headway::trainer::cuda_device {
 namespace {
 
-/// Parts of a table, image by image: its rows end to end, or the maps of a detector.
+/// The parts of a table, image by image: rows end to end, or the maps of a detector.
 std::vector<kernels::cuda::Part> parts_of(const CudaGraph& graph, std::span<const ValueId> values,
                                           std::span<const Operand> operands, std::int64_t images) {
   std::vector<kernels::cuda::Part> parts;

@@ -25,7 +25,7 @@ TensorValues values_of(const Node& node, const OptimizerAttributes& by, std::siz
   return t;
 }
 
-/// How the kernel writes the parameter beside its master copy: as it lies.
+/// How the kernel writes the parameter that has a master copy: in its format in memory.
 CopyFormat copy_format(const CudaGraph& graph, const OptimizerAttributes& by, ValueId parameter) {
   if (!by.has_master()) return CopyFormat::kNone;
   const bool narrow = graph.format(parameter) != NumberFormat::kFloat32;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Attention in one op, and the parts that it is made of without fusion.
+// Attention as one op, and the ops of attention without fusion.
 #include "kernels/attention/op.h"
 
 #include "kernels/softmax/op.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// conv2d and its gradients by oneDNN, activations NHWC (measured within 5 % of its blocked layouts
-// for these shapes, and no reorder is ever needed) or, where the graph asks for it, plain NCHW. Weights
-// live in the layout the forward form prefers.
+// conv2d and its gradients by oneDNN. Activations are NHWC (measured within 5 % of its blocked
+// layouts for these shapes, and without reorders) or, where the graph asks for it, plain NCHW.
+// Weights have the layout that the forward form prefers.
 #include <string_view>
 
 #include "reference_trainer/devices/host/dnnl_call.h"
@@ -21,8 +21,9 @@ memory::desc any_layout(const memory::desc& of) {
   return {of.dims(), memory::data_type::f32, memory::format_tag::any};
 }
 
-/// oneDNN's kernels for 1x1 filters with a stride need more scratch memory for NHWC images of fewer channels than a vector has than
-/// they ask for, and write behind it (its issue 6035, open in 3.12). Those after them in its list do not.
+/// oneDNN's kernels for 1x1 filters with a stride need more scratch memory than they request, for
+/// NHWC images with fewer channels than a vector has, and write behind it (its issue 6035, open in
+/// 3.12). The kernels after them in its list do not.
 bool writes_behind_scratch(const dnnl::convolution_backward_weights::primitive_desc& plan,
                            const Geometry& g) {
   constexpr memory::dim kVector = 16;
@@ -30,8 +31,8 @@ bool writes_behind_scratch(const dnnl::convolution_backward_weights::primitive_d
          std::string_view(plan.impl_info_str()).starts_with("jit_1x1");
 }
 
-/// The forward form's plan, which the gradients need as a hint. `fixed_weights`: in the layout that
-/// the weights have by now.
+/// The forward form's plan, which the gradients need as a hint. `fixed_weights`: with the weights'
+/// present layout.
 dnnl::convolution_forward::primitive_desc forward_plan(const HostGraph& graph, const Geometry& g,
                                                        ValueId x, const memory::desc& w,
                                                        ValueId y) {

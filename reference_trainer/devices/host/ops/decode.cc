@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One token after another by our own kernels: what is kept is written in place.
+// Generation of one token after another by our own kernels; caches are written in place.
 #include "kernels/decode/op.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@ const kernels::MultiboxShape& loss_shape(const Node& node) {
   return std::get<kernels::MultiboxShape>(node.attributes);
 }
 
-/// Calls move(part of the table, part of the map, floats) for every image of every map.
+/// Calls move(part of the table, part of the map, number of floats) for every image of every map.
 template <class Move>
 void for_each_part(const HostGraph& graph, ValueId table, std::span<const ValueId> maps,
                    const Move& move) {
@@ -30,7 +30,7 @@ void for_each_part(const HostGraph& graph, ValueId table, std::span<const ValueI
   }
 }
 
-/// The three kernels of `shape.images` images from `first` on.
+/// Adds the three kernels for `shape.images` images from image `first` on.
 void add_match_kernels(HostGraph& graph, NodeId id, const kernels::BoxMatchShape& shape,
                        std::int64_t first) {
   const Node& node = graph.graph().node(id);

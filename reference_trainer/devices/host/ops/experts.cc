@@ -83,7 +83,7 @@ void add_combine_backward(HostGraph& graph, NodeId id) {
   });
 }
 
-/// The exchange itself comes behind it, in place of the result.
+/// Copies the operand; the exchange follows, in place in the result.
 void add_exchange(HostGraph& graph, NodeId id) {
   const Node& node = graph.graph().node(id);
   const auto& by = std::get<ExchangeAttributes>(node.attributes);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Products of inference by oneDNN: bias, residual and activation are its post-ops. Of integers it multiplies sums by a scale for
-// each output channel (its output scales), before which it adds the bias, which therefore is divided by them when the
-// graph's memory is known to have it.
+// Products of inference by oneDNN, with bias, residual and activation as its post-ops. For
+// integers, oneDNN multiplies the sums by a scale for each output channel (its output scales),
+// after adding the bias. So the bias is divided by these scales, once the graph's memory is known
+// to contain it.
 #include "reference_trainer/ops/fused_products.h"
 #include "kernels/quantise/op.h"
 #include "reference_trainer/devices/host/dnnl_call.h"
@@ -13,11 +14,12 @@ namespace {
 
 using dnnl::memory;
 
-/// Integers: what the first post-op finds is in units of the residual's scale, where that has one, else of the result's.
+/// Scales of integer products. The first post-op works in units of the residual's scale, if it has
+/// one, otherwise of the result's.
 struct Scales {
-  std::vector<float> product;  ///< of the sums of integers, by output channel: in real numbers
-  float unit = 1;              ///< what the post-ops count in
-  float last = 1;              ///< by what the last post-op multiplies
+  std::vector<float> product;  ///< of the integer sums, by output channel; converts to real numbers
+  float unit = 1;              ///< the unit that the post-ops work in
+  float last = 1;              ///< factor of the last post-op
 };
 
 Scales scales_of(const FusedProductAttributes& by) {
@@ -25,7 +27,7 @@ Scales scales_of(const FusedProductAttributes& by) {
   if (by.is_int8())
     for (float weight : *by.weight_scales) scales.product.push_back(by.input_scale * weight);
   const float result = by.output_scale > 0 ? by.output_scale : 1;
-  // An activation other than ReLU counts in real numbers.
+  // An activation other than ReLU works in real numbers.
   const bool in_units = by.activation != Activation::kGelu;
   scales.unit = by.residual_scale > 0 && by.residual ? by.residual_scale
                 : in_units && !by.residual           ? result
@@ -47,7 +49,7 @@ dnnl::primitive_attr attributes_of(const HostGraph& graph, const Node& node, con
   if (by.residual)
     after.append_binary(dnnl::algorithm::binary_add,
                         graph.layout(node.inputs[ops::kFusedResidual]));
-  // A residual of integers and a GELU: back to real numbers before it.
+  // An integer residual and a GELU: convert back to real numbers before the GELU.
   const bool rescale_first = by.activation == Activation::kGelu && scales.unit != 1;
   if (rescale_first) after.append_eltwise(1, dnnl::algorithm::eltwise_linear, scales.unit, 0);
   if (by.activation == Activation::kRelu)
@@ -60,7 +62,7 @@ dnnl::primitive_attr attributes_of(const HostGraph& graph, const Node& node, con
   return attributes;
 }
 
-/// Of weights: the library's choice, unless another graph that they are shared with has chosen.
+/// Layout of weights: the library's choice, unless another graph that shares them has chosen one.
 memory::desc any_layout(const HostGraph& graph, ValueId weights) {
   const memory::desc of = graph.layout(weights);
   if (graph.has_layout(weights)) return of;

@@ -5,14 +5,14 @@
 
 namespace headway::trainer::host {
 
-/// Strides and paddings of a convolution as oneDNN wants them.
+/// Strides and paddings of a convolution in oneDNN's form.
 struct Geometry {
   dnnl::memory::dims strides;
   dnnl::memory::dims padding_left;
   dnnl::memory::dims padding_right;
 };
 
-/// oneDNN wants the right padding that the output needs, not the nominal one.
+/// oneDNN needs the right padding that the output size implies, not the nominal one.
 inline Geometry geometry_of(const HostGraph& graph, const ConvolutionAttributes& attributes,
                             ValueId x, ValueId w, ValueId y) {
   const Shape& in = graph.graph().value(x).shape;

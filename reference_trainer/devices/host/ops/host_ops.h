@@ -6,13 +6,13 @@
 
 namespace headway::trainer::host {
 
-// Each adds the kernels of one node of its op type (ops/op.h says what the operands are).
+// Each function adds the kernels of one node of its op type (ops/op.h describes the operands).
 #define HEADWAY_OP(op, host_form, cuda_form) void host_form(HostGraph& graph, NodeId node);
 HEADWAY_OPS(HEADWAY_OP)
 #undef HEADWAY_OP
 
-/// What the gradient of the loss is multiplied by: the scaler's state is an operand where there is
-/// one (kernels/loss_scaler/op.h).
+/// The factor of the loss's gradient; where there is loss scaling, the scaler's state is an operand
+/// (kernels/loss_scaler/op.h).
 float loss_scale(const HostGraph& graph, const Node& node, std::size_t operand);
 
 }  // namespace headway::trainer::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Images from NHWC to NCHW and back by oneDNN's reorder, and with zeros inserted.
+// Images from NHWC to NCHW and back by oneDNN's reorder, and insertion of zeros.
 #include "reference_trainer/devices/host/dnnl_call.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 #include "reference_trainer/ops/insert_zeros.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LSTM layers as one kernel, or as two for every time step; and moves of rows.
+// LSTM layers as one kernel, or as two kernels for every time step; and moves of rows.
 #include "kernels/lstm/op.h"
 
 #include <cstring>
@@ -104,7 +104,7 @@ void add_lstm_backward(HostGraph& graph, NodeId id) {
           if (step < steps) kernels::lstm_backward_cell(s, step, arguments);
         },
         "lstm_cell", kernels::lstm_cell_work(s));
-    if (step == 0) continue;  // nothing is before it
+    if (step == 0) continue;  // step 0 has no earlier step
     graph.add_kernel(
         id,
         [=, &graph, &node, &s](const LaunchArguments& a) {
@@ -150,7 +150,7 @@ void add_swap_major(HostGraph& graph, NodeId id) {
   });
 }
 
-/// The tokens hold the source first; what follows it is the target.
+/// The tokens hold the source first, then the target.
 void add_padding_mask(HostGraph& graph, NodeId id) {
   const Node& node = graph.graph().node(id);
   const auto by = std::get<SwapAttributes>(node.attributes);

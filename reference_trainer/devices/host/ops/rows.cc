@@ -8,7 +8,7 @@
 namespace headway::trainer::host {
 namespace {
 
-/// A program and the addresses of its operands, known once memory is.
+/// A program and the addresses of its operands, set once memory is allocated.
 struct BoundProgram {
   kernels::RowProgram program;
   std::vector<const float*> inputs;
@@ -31,7 +31,7 @@ void add_row_program(HostGraph& graph, NodeId id) {
   });
 }
 
-/// Over the whole layout, which may be padded: weights are cast as they lie.
+/// Casts the whole layout, including its padding: weights are cast in their own layout.
 void add_cast(HostGraph& graph, NodeId id) {
   const Node& node = graph.graph().node(id);
   const auto format = std::get<RowAttributes>(node.attributes).format;
