@@ -99,10 +99,10 @@ BaselineChange baseline_change(const std::string& metric, const DiffRun& baselin
   std::vector<double> before = samples(baseline.analysis, part);
   std::vector<double> after = samples(run.analysis, part);
   BaselineChange result;
-  if (before.size() < kLeastSteps || after.size() < kLeastSteps) {
+  if (before.size() < kLeastStepsASide || after.size() < kLeastStepsASide) {
     result.sentence = fmt::format(
         "{} and {} steady steps are too few to separate change from noise (at least {} per side)",
-        before.size(), after.size(), kLeastSteps);
+        before.size(), after.size(), kLeastStepsASide);
     return result;
   }
   const double step = mean(samples(baseline.analysis, std::nullopt));

@@ -148,11 +148,11 @@ void judge(Diff& d, bool comparable, double noise) {
                              time_text(c.a), time_text(c.b));
   } else if (!comparable) {
     d.sentence = fmt::format("Inconclusive: different kinds of devices; {}.", cost_text(d));
-  } else if (d.steps_a < kLeastSteps || d.steps_b < kLeastSteps) {
+  } else if (d.steps_a < kLeastStepsASide || d.steps_b < kLeastStepsASide) {
     d.sentence = fmt::format(
         "Inconclusive: {} and {} steady steps are too few to separate change from noise (at least "
         "{} per side).",
-        d.steps_a, d.steps_b, kLeastSteps);
+        d.steps_a, d.steps_b, kLeastStepsASide);
   } else {
     d.verdict = verdict_of(c, noise);
     d.typical_verdict = verdict_of(d.typical, noise);

@@ -9,7 +9,7 @@ namespace headway::analyzer {
 
 /// With fewer steps a side even samples that do not overlap at all are no evidence: the rank test
 /// cannot go below 0.05.
-inline constexpr std::size_t kLeastSteps = 4;
+inline constexpr std::size_t kLeastStepsASide = 4;
 
 /// Sets the verdicts of `diff` and its sentence from its figures. `comparable`: both sides ran on the
 /// same kind of device.

@@ -121,7 +121,7 @@ TEST_CASE("ops and kernels are limited by name, with dots and globs in it") {
 TEST_CASE("against a baseline only growth that is significant and beyond the limit breaks") {
   AnalyzedRun base(PlantedRun{.steps = 30});
   AnalyzedRun slower(PlantedRun{.steps = 30, .kernel = 110'000});
-  AnalyzedRun few(PlantedRun{.steps = 4});
+  AnalyzedRun few(PlantedRun{.steps = 3});
   auto step = [&](const AnalyzedRun& run, const char* limit, const AnalyzedRun& against) {
     return check(run, std::string("vs_baseline.step = \"") + limit + "\"\n", &against)[0];
   };
