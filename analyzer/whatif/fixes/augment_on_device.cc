@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Images are copied to the device as decoded 8-bit pixels, and the
-// device augments and normalises them.
+// SPDX-License-Identifier: MIT
+// Images are copied to the device as decoded 8-bit pixels, and the device augments and
+// normalises them.
 #include <fmt/format.h>
 
 #include <algorithm>

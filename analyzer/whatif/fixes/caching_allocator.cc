@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Memory comes from a pool: allocating and freeing cost next to
-// nothing and do not wait for the device.
+// SPDX-License-Identifier: MIT
+// Memory comes from a pool: allocating and freeing cost next to nothing and do not wait for the
+// device.
 #include <fmt/format.h>
 
 #include "analyzer/whatif/editor.h"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Workers make more batches ahead, so that none of them idles at a
-// full queue before the next late batch.
+// SPDX-License-Identifier: MIT
+// Workers make more batches ahead, so that none of them idles at a full queue before the next
+// late batch.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,8 +1,9 @@
-// SPDX-License-Identifier: MIT The router sends all experts equally many tokens: between the
-// all-to-alls of a layer, every rank's kernels take the mean time. An all-to-all lasts as long as
-// the rank with most tokens needs: time = fixed + rate · (work of that rank / mean work), fitted
-// over layers if these differ. Else the fixed part is the start of all-reduces, or half of the time
-// if that is not known.
+// SPDX-License-Identifier: MIT
+// The router sends all experts equally many tokens: between the all-to-alls of a layer, every
+// rank's kernels take the mean time. An all-to-all lasts as long as the rank with most tokens
+// needs: time = fixed + rate · (work of that rank / mean work), fitted over layers if these
+// differ. Else the fixed part is the start of all-reduces, or half of the time if that is not
+// known.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT A rank that keeps the others waiting takes the time of its peers for
-// each piece of work. Ranks of one job do the same work in the same order, so the n-th piece of a
-// stream or thread in a step is matched with the peers' n-th piece. It is counted within a step,
-// because recordings may begin and end anywhere.
+// SPDX-License-Identifier: MIT
+// A rank that keeps the others waiting takes the time of its peers for each piece of work. Ranks
+// of one job do the same work in the same order, so the n-th piece of a stream or thread in a
+// step is matched with the peers' n-th piece. It is counted within a step, because recordings
+// may begin and end anywhere.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT A pipeline uses half as many micro batches of twice the size. The
-// first half of the passes and their messages double in size, and the second half is removed. This
-// keeps the order of a schedule with that number of micro batches (for example, one forward pass
-// ahead for each later stage); removing every second pass would not.
+// SPDX-License-Identifier: MIT
+// A pipeline uses half as many micro batches of twice the size. The first half of the passes and
+// their messages double in size, and the second half is removed. This keeps the order of a
+// schedule with that number of micro batches (for example, one forward pass ahead for each later
+// stage); removing every second pass would not.
 #include <fmt/format.h>
 
 #include <cmath>

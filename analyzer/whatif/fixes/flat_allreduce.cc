@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT Sums in stages (inside the nodes, between nodes, back) become one
-// ring over all ranks. It crosses each node's network once and has it to itself. It saves the start
-// of two more collectives per sum, which dominates small sums.
+// SPDX-License-Identifier: MIT
+// Sums in stages (inside the nodes, between nodes, back) become one ring over all ranks. It
+// crosses each node's network once and has it to itself. It saves the start of two more
+// collectives per sum, which dominates small sums.
 #include <fmt/format.h>
 
 #include <algorithm>

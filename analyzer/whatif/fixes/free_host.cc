@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT The host's own work takes no time, as if it ran on another thread or
-// on the device, or not at all.
+// SPDX-License-Identifier: MIT
+// The host's own work takes no time, as if it ran on another thread or on the device, or not at
+// all.
 #include "analyzer/evidence/host_work.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"

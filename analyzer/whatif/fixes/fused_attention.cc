@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Attention runs in one kernel that keeps the scores on the chip. Its
-// inputs, its result and the products remain.
+// SPDX-License-Identifier: MIT
+// Attention runs in one kernel that keeps the scores on the chip. Its inputs, its result and the
+// products remain.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT Sums are made inside each node, then between nodes, then distributed
-// back. A flat ring already crosses each node's network only once (NCCL orders it by node). So the
-// gain is the share of bytes that the ranks of a node need not pass on, and the higher rate of
-// several connections.
+// SPDX-License-Identifier: MIT
+// Sums are made inside each node, then between nodes, then distributed back. A flat ring already
+// crosses each node's network only once (NCCL orders it by node). So the gain is the share of
+// bytes that the ranks of a node need not pass on, and the higher rate of several connections.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT A program that generates tokens recomputes all earlier ones in each
-// step, so its kernels grow. With keys and values kept, each step computes only one token: at best,
-// only the part of a kernel's time that its grid does not explain remains.
+// SPDX-License-Identifier: MIT
+// A program that generates tokens recomputes all earlier ones in each step, so its kernels grow.
+// With keys and values kept, each step computes only one token: at best, only the part of a
+// kernel's time that its grid does not explain remains.
 #include <fmt/format.h>
 
 #include <algorithm>

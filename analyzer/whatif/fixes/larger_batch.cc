@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT A step has twice the samples: kernels fill the device better, and
-// costs that do not depend on the batch (launches, the update, the exchange of gradients) occur
-// half as often. Lengths are per recorded batch.
+// SPDX-License-Identifier: MIT
+// A step has twice the samples: kernels fill the device better, and costs that do not depend on
+// the batch (launches, the update, the exchange of gradients) occur half as often. Lengths are
+// per recorded batch.
 #include <fmt/format.h>
 
 #include <algorithm>

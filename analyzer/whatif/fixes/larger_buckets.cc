@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Gradients are sent in few large messages: they fill buckets one
-// after the other, and a bucket is sent when its last gradient is ready.
+// SPDX-License-Identifier: MIT
+// Gradients are sent in few large messages: they fill buckets one after the other, and a bucket
+// is sent when its last gradient is ready.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Nothing runs in 16 bits: no casts and no loss scaling. Products and
-// kernels that move activations take the time of 32 bits.
+// SPDX-License-Identifier: MIT
+// Nothing runs in 16 bits: no casts and no loss scaling. Products and kernels that move
+// activations take the time of 32 bits.
 #include <fmt/format.h>
 
 #include <algorithm>

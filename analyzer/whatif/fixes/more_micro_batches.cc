@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT A pipeline uses twice as many micro batches of half the size: a
-// stage begins with the first half while the previous stage still computes the second half. Lengths
-// are for the same batch.
+// SPDX-License-Identifier: MIT
+// A pipeline uses twice as many micro batches of half the size: a stage begins with the first
+// half while the previous stage still computes the second half. Lengths are for the same batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ constexpr int kTimes = 2;
 struct Message {
   DeviceOpId op;
   const Collective* what = nullptr;
-  DurationNs pass;        ///< kernel time of that pass
-  DurationNs hosted;      ///< from the first launch of the pass to the message's
+  DurationNs pass;    ///< what all parts of that pass take: of the device, or the host if slower
+  DurationNs hosted;  ///< the host's own time for all parts
   std::size_t order = 0;  ///< index among the messages of its kind between its ranks
 };
 
@@ -73,12 +73,14 @@ class Passes {
     if (sent) {
       for (;; --op) {
         pass.push_back(*op);
-        if (begins_.contains(*op) || op == row.begin() || last_.contains(*(op - 1))) break;
+        if (begins_.contains(*op) || op == row.begin() || last_.contains(*(op - 1)) ||
+            updates(*(op - 1)))
+          break;
       }
       std::ranges::reverse(pass);
     } else {
       for (; op != row.end(); ++op) {
-        if (!pass.empty() && begins_.contains(*op)) break;
+        if ((!pass.empty() && begins_.contains(*op)) || updates(*op)) break;
         pass.push_back(*op);
         if (last_.contains(*op)) break;
       }
@@ -90,6 +92,11 @@ class Passes {
 
  private:
   const Trace& trace() const { return predictor_.trace(); }
+
+  /// Updates end a step: no pass goes beyond.
+  bool updates(DeviceOpId op) const {
+    return predictor_.analysis().attribution.phase_of[op.value] == Phase::kUpdate;
+  }
 
   /// The latest op of another stream for which this op waits by an event.
   DeviceOpId waits_for(DeviceOpId op) const {
@@ -115,31 +122,11 @@ class Passes {
   std::map<DeviceOpId, DeviceOpId> first_;  ///< by message: the op that waited for it
 };
 
-Message end_of_message(const Predictor& predictor, const Passes& passes, const Collective& message,
-                       bool sent) {
-  const DeviceOpId op = message.op;
-  const DeviceOps& ops = predictor.trace().device_ops;
-  const Calls& calls = predictor.trace().calls;
-  Message result{op, &message, {}, {}};
-  const std::vector<DeviceOpId> pass = passes.pass_of(op, sent);
-  for (DeviceOpId one : pass) result.pass += ops.interval(one).length();
-  const CallId own = ops.call[op.value];
-  const CallId first = pass.empty() ? CallId::none() : ops.call[pass.front().value];
-  if (own.valid() && first.valid() && calls.thread[own.value] == calls.thread[first.value])
-    result.hosted = std::max(DurationNs{0}, calls.start[own.value] - calls.start[first.value]);
-  return result;
-}
-
 /// Share of the multiprocessors that a grid fills: with fewer blocks, the last wave is emptier.
 double fill(std::int64_t blocks, std::int32_t multiprocessors) {
   if (blocks <= 0 || multiprocessors <= 0) return 1;
   const double waves = static_cast<double>(blocks) / multiprocessors;
   return waves / std::ceil(waves);
-}
-
-DurationNs of_all_parts(DurationNs whole, DurationNs least, double worse) {
-  const auto working = static_cast<double>(std::max<std::int64_t>(0, (whole - least).ns));
-  return least * kTimes + DurationNs{std::llround(working * worse)};
 }
 
 class MoreParts {
@@ -172,9 +159,44 @@ class MoreParts {
           trace.processes[trace.streams[ops_.stream[one.op.value].value].process.value].rank;
       const bool sent = trace.strings[one.kind] == "send";
       Ends& its = result[sent ? std::pair(rank, one.peer) : std::pair(one.peer, rank)];
-      (sent ? its.sent : its.received).push_back(end_of_message(predictor_, passes_, one, sent));
+      (sent ? its.sent : its.received).push_back(end_of_message(one, sent));
     }
     return result;
+  }
+
+  Message end_of_message(const Collective& message, bool sent) const {
+    Message result{message.op, &message, {}, {}};
+    const std::vector<DeviceOpId> pass = passes_.pass_of(message.op, sent);
+    for (DeviceOpId one : pass) result.pass += of_all_parts(one);
+    if (!pass.empty()) {
+      const CallId last = ops_.call[(sent ? message.op : pass.back()).value];
+      result.hosted = host_time(ops_.call[pass.front().value], last) * kTimes;
+    }
+    result.pass = std::max(result.pass, result.hosted);
+    return result;
+  }
+
+  /// Of the thread of both calls, from the start of one to the start of the other, without waits for
+  /// the device. 0 for calls of different threads.
+  DurationNs host_time(CallId first, CallId last) const {
+    const Calls& calls = predictor_.trace().calls;
+    if (!first.valid() || !last.valid() || calls.thread[first.value] != calls.thread[last.value])
+      return {};
+    const Program& program = predictor_.program();
+    DurationNs time = calls.start[last.value] - calls.start[first.value];
+    const auto of_thread = predictor_.trace().calls_of_thread[calls.thread[first.value]];
+    auto call = std::ranges::lower_bound(of_thread, calls.start[first.value], {},
+                                         [&](CallId one) { return calls.start[one.value]; });
+    for (; call != of_thread.end() && calls.start[call->value] < calls.start[last.value]; ++call) {
+      DurationNs waits;
+      const Slot start = program.slot_of(start_of(points_.task(*call)));
+      program.for_each(program.slot_of(end_of(points_.task(*call))), [&](const Constraint& one) {
+        if (one.kind == EdgeKind::kHostSync)
+          waits = std::max(waits, program.recorded(one.from) - program.recorded(start));
+      });
+      time = time - waits;
+    }
+    return std::max(DurationNs{0}, time);
   }
 
   /// A message is sent after half of its pass. But it is not sent so early that a faster receiver
@@ -209,30 +231,35 @@ class MoreParts {
                      });
   }
 
-  void edit_kernels() {
+  /// What all parts of an op take together.
+  DurationNs of_all_parts(DeviceOpId op) const {
     const Trace& trace = predictor_.trace();
     const Analysis& analysis = predictor_.analysis();
+    const Phase phase = analysis.attribution.phase_of[op.value];
+    const DurationNs now = ops_.interval(op).length();
+    if (ops_.kind[op.value] != DeviceOpKind::kKernel || phase == Phase::kUpdate ||
+        analysis.attribution.class_of[op.value] == TimeClass::kCommTransfer)
+      return now;
+    // Adding up gradients depends on the size of the parameters, not on that of the micro batch.
+    if (phase == Phase::kBackward && ops_.op[op.value] < 0 && has_graph()) return now * kTimes;
+    const DeviceId device = trace.streams[ops_.stream[op.value].value].device;
+    const std::int32_t processors =
+        limits_of(trace.devices[device.value], analysis.work.front().architecture).multiprocessors;
+    const std::int64_t blocks = ops_.blocks[op.value];
+    const double worse =
+        blocks > 0
+            ? fill(blocks, processors) /
+                  std::max(1e-3, fill(std::max<std::int64_t>(1, blocks / kTimes), processors))
+            : 1;
+    const auto working = static_cast<double>(std::max<std::int64_t>(0, (now - least_).ns));
+    return least_ * kTimes + DurationNs{std::llround(working * worse)};
+  }
+
+  void edit_kernels() {
     for (std::uint32_t i = 0; i < ops_.size(); ++i) {
-      const DeviceOpId op{i};
-      const Phase phase = analysis.attribution.phase_of[i];
-      if (ops_.kind[i] != DeviceOpKind::kKernel || phase == Phase::kUpdate ||
-          analysis.attribution.class_of[i] == TimeClass::kCommTransfer)
-        continue;
-      const DurationNs now = ops_.interval(op).length();
-      // Adding up gradients depends on the size of the parameters, not on that of the micro batch.
-      if (phase == Phase::kBackward && ops_.op[i] < 0 && has_graph()) {
-        editor_.set_duration(points_.task(op), now * kTimes, true);
-        continue;
-      }
-      const DeviceId device = trace.streams[ops_.stream[i].value].device;
-      const std::int32_t processors =
-          limits_of(trace.devices[device.value], analysis.work.front().architecture)
-              .multiprocessors;
-      const double worse =
-          fill(ops_.blocks[i], processors) /
-          std::max(1e-3, fill(std::max<std::int64_t>(1, ops_.blocks[i] / kTimes), processors));
-      editor_.set_duration(points_.task(op),
-                           of_all_parts(now, least_, ops_.blocks[i] > 0 ? worse : 1), true);
+      const DurationNs parts = of_all_parts(DeviceOpId{i});
+      if (parts != ops_.interval(DeviceOpId{i}).length())
+        editor_.set_duration(points_.task(DeviceOpId{i}), parts, true);
     }
   }
 

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT More workers make batches. This changes which worker makes which
-// batch, and the order in which batches are ready. The workers are served like the recorded ones,
-// from one queue or each in turn.
+// SPDX-License-Identifier: MIT
+// More workers make batches. This changes which worker makes which batch, and the order in which
+// batches are ready. The workers are served like the recorded ones, from one queue or each in
+// turn.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Inference in narrower numbers: 16 bits throughout, or products of
-// 8-bit integers as in an inference engine, with the fusions of such an engine.
+// SPDX-License-Identifier: MIT
+// Inference in narrower numbers: 16 bits throughout, or products of 8-bit integers as in an
+// inference engine, with the fusions of such an engine.
 #include <fmt/format.h>
 
 #include <algorithm>

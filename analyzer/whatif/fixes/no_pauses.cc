@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT The host does not pause between steps or in some of them: time that
-// no range names takes its usual length there, or none if each step has a pause.
+// SPDX-License-Identifier: MIT
+// The host does not pause between steps or in some of them: time that no range names takes its
+// usual length there, or none if each step has a pause.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT The training thread makes the batches itself. If handing a batch
-// over takes longer than making it, workers cost more than they hide.
+// SPDX-License-Identifier: MIT
+// The training thread makes the batches itself. If handing a batch over takes longer than making
+// it, workers cost more than they hide.
 #include <fmt/format.h>
 
 #include <algorithm>

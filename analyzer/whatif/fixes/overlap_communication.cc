@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT Gradients are exchanged during the backward pass. Each collective
-// starts when its gradients are ready, one after the other on the link. The part that remains when
-// the backward pass ends stays exposed.
+// SPDX-License-Identifier: MIT
+// Gradients are exchanged during the backward pass. Each collective starts when its gradients
+// are ready, one after the other on the link. The part that remains when the backward pass ends
+// stays exposed.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT Input is copied ahead, on a stream of its own and from pinned
-// memory, so neither kernels nor the host wait for it. The copies still need the link. The host
-// issues a copy after launching the previous step, so at most the work that the device then had
-// left hides it.
+// SPDX-License-Identifier: MIT
+// Input is copied ahead, on a stream of its own and from pinned memory, so neither kernels nor
+// the host wait for it. The copies still need the link. The host issues a copy after launching
+// the previous step, so at most the work that the device then had left hides it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Small files are packed into shards, which are read in large pieces.
-// The cost of requests is removed and the transfers stay; the model of the storage gives both.
+// SPDX-License-Identifier: MIT
+// Small files are packed into shards, which are read in large pieces. The cost of requests is
+// removed and the transfers stay; the model of the storage gives both.
 #include <fmt/format.h>
 
 #include "analyzer/evidence/loader.h"

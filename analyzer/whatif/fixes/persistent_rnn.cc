@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT One kernel computes all time steps of a recurrent layer, and another
-// one its backward pass. The recurrent weights are read once, and nothing is launched between time
-// steps.
+// SPDX-License-Identifier: MIT
+// One kernel computes all time steps of a recurrent layer, and another one its backward pass.
+// The recurrent weights are read once, and nothing is launched between time steps.
 #include <fmt/format.h>
 
 #include <algorithm>

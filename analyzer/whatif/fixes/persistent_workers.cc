@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT The loader's workers live as long as the run: no worker restarts
-// with an epoch while the queue runs empty.
+// SPDX-License-Identifier: MIT
+// The loader's workers live as long as the run: no worker restarts with an epoch while the queue
+// runs empty.
 #include <fmt/format.h>
 
 #include <string>

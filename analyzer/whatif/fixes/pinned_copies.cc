@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Copies from and to pageable memory use pinned memory instead: the
-// device copies by itself, at the link's rate, and the call returns at once.
+// SPDX-License-Identifier: MIT
+// Copies from and to pageable memory use pinned memory instead: the device copies by itself, at
+// the link's rate, and the call returns at once.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT Sharded parameters are gathered one layer ahead: a layer's
-// all-gather begins when the previous layer begins to compute, after a reduce-scatter that runs at
-// that time.
+// SPDX-License-Identifier: MIT
+// Sharded parameters are gathered one layer ahead: a layer's all-gather begins when the previous
+// layer begins to compute, after a reduce-scatter that runs at that time.
 #include <fmt/format.h>
 
 #include <algorithm>

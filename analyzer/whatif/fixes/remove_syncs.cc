@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT Synchronisations of streams and devices are removed, and so are
-// waits for an event that is the last thing the thread has enqueued. A wait for an event with work
-// after it stays: it keeps the host from running ahead too far, and the device continues to work.
-// Copies for which the host waits stay, because it needs their data (see deferred-read).
+// SPDX-License-Identifier: MIT
+// Synchronisations of streams and devices are removed, and so are waits for an event that is the
+// last thing the thread has enqueued. A wait for an event with work after it stays: it keeps the
+// host from running ahead too far, and the device continues to work. Copies for which the host
+// waits stay, because it needs their data (see deferred-read).
 #include <fmt/format.h>
 
 #include <algorithm>

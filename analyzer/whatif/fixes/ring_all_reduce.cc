@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Gradients that are summed at one rank (a parameter server) are
-// summed in a ring instead, in which each link carries only a rank's share.
+// SPDX-License-Identifier: MIT
+// Gradients that are summed at one rank (a parameter server) are summed in a ring instead, in
+// which each link carries only a rank's share.
 #include <fmt/format.h>
 
 #include <algorithm>

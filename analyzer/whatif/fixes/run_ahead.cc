@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT The host waits for the end of an earlier step before it launches the
-// next one. It may now be twice as many steps ahead.
+// SPDX-License-Identifier: MIT
+// The host waits for the end of an earlier step before it launches the next one. It may now be
+// twice as many steps ahead.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Gradients are sent in more and smaller messages: the first is sent
-// while other gradients are still computed, and less remains to send when the last one is ready.
+// SPDX-License-Identifier: MIT
+// Gradients are sent in more and smaller messages: the first is sent while other gradients are
+// still computed, and less remains to send when the last one is ready.
 #include <fmt/format.h>
 
 #include <algorithm>

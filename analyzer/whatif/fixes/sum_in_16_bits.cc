@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Gradients in 8 bits cannot be summed on the way, so each rank
-// gathers those of all others. Sums in 16 bits move the same bytes for any number of ranks.
+// SPDX-License-Identifier: MIT
+// Gradients in 8 bits cannot be summed on the way, so each rank gathers those of all others.
+// Sums in 16 bits move the same bytes for any number of ranks.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Samples are collated as tensors, as in PyTorch's own collate
-// function: one copy for each field of the batch.
+// SPDX-License-Identifier: MIT
+// Samples are collated as tensors, as in PyTorch's own collate function: one copy for each field
+// of the batch.
 #include <fmt/format.h>
 
 #include <algorithm>

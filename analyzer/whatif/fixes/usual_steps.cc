@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Outlier steps become like the others: each kind of work takes at
-// most its time in the median step. Steps that grow stay like the first ones.
+// SPDX-License-Identifier: MIT
+// Outlier steps become like the others: each kind of work takes at most its time in the median
+// step. Steps that grow stay like the first ones.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT What holds of every report: each finding has one figure, from a
-// replay, and its fixes gain no more than that.
+// SPDX-License-Identifier: MIT
+// What holds of every report: each finding has one figure, from a replay, and its fixes gain no
+// more than that.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -55,6 +55,14 @@ TEST_CASE("a pipeline of more micro batches is idle for less") {
              0.05);
 }
 
+TEST_CASE(
+    "a stage whose host allocates for longer than its kernels run sends the first half early") {
+  const Switches run = with(
+      kText, {{"ranks", "4"}, {"pipeline", "1f1b"}, {"micro_batches", "1"}, {"allocator", "raw"}});
+  const double predicted = Predicted(run).step_ns("more-micro-batches");
+  CHECK(predicted == doctest::Approx(mean_step_ns(run, {{"micro_batches", "2"}})).epsilon(0.15));
+}
+
 TEST_CASE("a slow rank that need not wait makes fewer calls than its peers") {
   // With gradients of four batches a step, the others wait for the device before each batch.
   check_done(with(kText, {{"ranks", "4"},
