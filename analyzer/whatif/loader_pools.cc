@@ -271,6 +271,15 @@ LoaderPools::LoaderPools(const Predictor& predictor, Editor& editor)
   if (!one_for_all) storages_ = std::move(own);
 }
 
+StorageModel storage_of_loaders(const Predictor& predictor) {
+  Editor editor(predictor);
+  const LoaderPools pools(predictor, editor);
+  const std::vector<Loader> loaders = find_loaders(predictor.program().graph().points());
+  const auto loader =
+      std::ranges::find_if(loaders, [](const Loader& one) { return !one.made.empty(); });
+  return loader == loaders.end() ? storage_of_run(predictor) : pools.storage_of(*loader);
+}
+
 std::uint32_t LoaderPools::server_of(const Loader& loader) const {
   if (storages_.size() == 1) return 0;
   const auto at = std::ranges::find(first_reader_, points_.thread_of(loader.made.front().task));

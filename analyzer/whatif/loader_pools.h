@@ -35,6 +35,10 @@ void repeat_epochs(const Predictor& predictor, int times, double growth, Editor&
 StorageModel storage_of_run(const Predictor& predictor,
                             const std::set<trace::ThreadId>& threads = {});
 
+/// Storage model of what the first loader's workers read from: their own, or the one that all share. That of the whole run
+/// where no loader made a batch.
+StorageModel storage_of_loaders(const Predictor& predictor);
+
 /// Least time that the shared storage needs for the batches of a step with `times_bytes` the bytes. Zero where the recorded
 /// reads show no limit.
 DurationNs least_for_storage(const Predictor& predictor, double times_bytes = 1);

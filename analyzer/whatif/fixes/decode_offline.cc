@@ -180,13 +180,7 @@ struct ForBytes {
   double most;
 };
 ForBytes for_bytes(const Predictor& predictor) {
-  Editor editor(predictor);
-  const LoaderPools pools(predictor, editor);
-  const std::vector<Loader> loaders = find_loaders(predictor.program().graph().points());
-  const auto loader =
-      std::ranges::find_if(loaders, [](const Loader& one) { return !one.made.empty(); });
-  const StorageModel storage =
-      loader == loaders.end() ? storage_of_run(predictor) : pools.storage_of(*loader);
+  const StorageModel storage = storage_of_loaders(predictor);
   const double modelled = storage.left_with_bytes(2) - 1;
   const auto of_requests = storage.of_requests();
   if (!of_requests || storage.shared()) return {modelled, modelled, modelled};

@@ -80,7 +80,7 @@ Scenario at_shared_storage(const Predictor& predictor, Editor& editor, double re
 std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
   const Points& points = predictor.program().graph().points();
   const auto [one_request, known] = requests_of_batch(predictor);
-  const StorageModel storage = storage_of_run(predictor);
+  const StorageModel storage = storage_of_loaders(predictor);
   const bool shared = [&] {
     const LoaderPools pools(predictor, editor);
     return std::ranges::any_of(find_loaders(points), [&](const Loader& loader) {

@@ -47,7 +47,7 @@ Proposal propose(const Predictor& predictor) {
     return not_here(fmt::format("a read brings {} on average", format_bytes(reads.mean())));
   if (reads.files && reads.count < 2 * batches_made(predictor.trace(), since))
     return not_here("a batch already comes from one file");
-  const StorageModel storage = storage_of_run(predictor);
+  const StorageModel storage = storage_of_loaders(predictor);
   Proposal proposal{true,
                     fmt::format("reads of {} come in large pieces{}: {} of their time remains",
                                 format_bytes(reads.mean()), at_rate(storage),

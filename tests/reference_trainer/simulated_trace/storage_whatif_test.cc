@@ -69,4 +69,19 @@ TEST_CASE("a storage that serves one reader at a time is seen though all reads t
   CHECK(before.step_ns("augment-on-device") == doctest::Approx(now).epsilon(0.03));
 }
 
+TEST_CASE("at such a storage twice the batch needs no more requests") {
+  const Switches run = {{"device", "sim"},     {"eval", "off"},
+                        {"gpu", "t4"},         {"world", "36553625"},
+                        {"host_cores", "4"},   {"model", "ssd"},
+                        {"depth", "14"},       {"width", "32"},
+                        {"image_size", "128"}, {"augment", "off"},
+                        {"batch", "1"},        {"workers", "16"},
+                        {"prefetch", "8"},     {"storage_mb_per_s", "8.58"},
+                        {"ranks", "4"},        {"samples", "500"}};
+  const double now = mean_step_ns(run);
+  const double done = mean_step_ns(run, {{"batch", "2"}}) / 2;
+  CHECK(done < 0.8 * now);
+  CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.15));
+}
+
 }  // namespace headway::trainer
