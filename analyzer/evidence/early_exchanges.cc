@@ -21,6 +21,11 @@ constexpr double kMost = 0.9;
 /// no_sync(), PyTorch's hook waits for nothing in earlier passes.
 constexpr double kSameExchange = 0.2;
 
+/// Sums for all ranks or for a parameter server, in one collective or in stages; compressed gradients are gathered.
+bool sums_gradients(std::string_view kind) {
+  return kind == "allreduce" || kind == "reduce" || kind == "reducescatter" || kind == "allgather";
+}
+
 class Finder {
  public:
   Finder(const RuleContext& context, const RangeNames& names, const std::set<DeviceOpId>& of_layers,
@@ -108,16 +113,17 @@ class Finder {
   struct Launch {
     TimeNs at;
     DeviceOpId op;
-    std::int64_t bytes;  ///< of an all-reduce
+    std::int64_t bytes;  ///< of a sum
     bool sums;
   };
 
-  /// All-reduces of gradients, and other ops of the exchange on their streams, by launch.
+  /// Sums of gradients, and other ops of the exchange on their streams, by launch.
   void collect_launches() {
     std::map<DeviceOpId, std::int64_t> sums;
     std::set<StreamId> streams;
     for (const Collective& one : trace_.collectives) {
-      if (!one.op.valid() || trace_.strings[one.kind] != "allreduce" || of_layers_.contains(one.op))
+      if (!one.op.valid() || !sums_gradients(trace_.strings[one.kind]) ||
+          of_layers_.contains(one.op))
         continue;
       const StreamId stream = trace_.device_ops.stream[one.op.value];
       if (trace_.streams[stream.value].device != partition_.device) continue;

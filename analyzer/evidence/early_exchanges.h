@@ -15,7 +15,7 @@ namespace headway::analyzer {
 struct EarlyExchanges {
   std::int64_t passes =
       0;  ///< backward passes of a step; 0 unless there are several and all exchange the same
-  std::vector<trace::DeviceOpId> sums;     ///< all-reduces on the device, by launch
+  std::vector<trace::DeviceOpId> sums;     ///< sums on the device, by launch
   std::vector<trace::DeviceOpId> kernels;  ///< other ops of the exchange, such as packing
   /// On a thread without a device: its ranges of communication, with the broadcasts of buffers
   /// before the next pass; by start.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // comm-each-batch: gradients are accumulated over several batches, and exchanged after each of them.
 //
-// Symptom: a step has several backward passes, and the same all-reduces after each.
+// Symptom: a step has several backward passes, and the same sums of gradients after each.
 // Mechanism: the update reads the gradients once. Sums over ranks and over batches may be made in any
 //   order, so one exchange of the accumulated gradients gives the same update.
 // Formula: recoverable = per step, communication outside compute that belongs to the passes before

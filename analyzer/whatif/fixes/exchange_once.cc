@@ -88,10 +88,10 @@ const Fix kExchangeOnce{
     FixKind::kStructural,
     0.1,
     "--sum-each-batch off",
-    "All-reduces, the kernels that pack them, and broadcasts of buffers are removed from all "
-    "backward passes of a step except the last. So is their time on a host thread, except the "
-    "share that waits for late ranks (half, if the other ranks are unknown): that wait moves to "
-    "the last exchange.",
+    "Collectives that sum gradients, the kernels that pack them, and broadcasts of buffers are "
+    "removed from all backward passes of a step except the last. So is their time on a host "
+    "thread, except the share that waits for late ranks (half, if the other ranks are unknown): "
+    "that wait moves to the last exchange.",
     "whether memory has room for the gradients between the passes",
     propose};
 

@@ -337,9 +337,11 @@ const Fix kMoreMicroBatches{
     FixKind::kModelled,
     0.2,
     "--micro-batches",
-    "A stage sends half of the bytes after half of its pass. Each kernel except the update becomes "
-    "two, each with the shortest kernel's time plus half of the rest, or more if a smaller grid "
-    "fills less of the device. Gradient accumulation and launches double, except for the update.",
+    "A stage sends half of the bytes after half of its pass: of its kernels' time, or of its "
+    "host's "
+    "if that is longer. Each kernel except the update becomes two, each with the shortest kernel's "
+    "time plus half of the rest, or more if a smaller grid fills less of the device. Gradient "
+    "accumulation and launches double, except for the update.",
     "whether the batch can be split further",
     propose};
 

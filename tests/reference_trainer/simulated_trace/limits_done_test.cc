@@ -365,6 +365,11 @@ TEST_CASE("gradients that are accumulated are exchanged once, with what packs th
   check(each, "exchange-once", {{"sum_each_batch", "off"}}, true, 0.03);
   check(with(each, {{"overlap", "off"}, {"compress", "fp16"}}), "exchange-once",
         {{"sum_each_batch", "off"}}, true, 0.03);
+  for (const Switches& exchange : {Switches{{"topology", "parameter-server"}},
+                                   {{"topology", "hierarchical"}, {"ranks_per_node", "2"}},
+                                   {{"compress", "int8"}},
+                                   {{"compress", "dgc"}, {"dgc_warm_up", "0"}}})
+    check(with(each, exchange), "exchange-once", {{"sum_each_batch", "off"}}, true, 0.03);
   CHECK_FALSE(Predicted(with(each, {{"sum_each_batch", "off"}})).applies("exchange-once"));
 }
 
