@@ -113,11 +113,12 @@ Finding found(const Rule& rule, DurationNs recoverable_per_step, const RuleConte
   return finding;
 }
 
-Finding fine(const Rule& rule, std::string what_was_checked) {
+Finding fine(const Rule& rule, std::string what_was_checked, DurationNs exposed) {
   Finding finding;
   finding.rule = rule.id;
   finding.title = rule.title;
   finding.status = Status::kFine;
+  finding.exposed_per_step = exposed;
   finding.claim = std::move(what_was_checked);
   finding.confidence = 1;
   return finding;

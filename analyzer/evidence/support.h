@@ -38,7 +38,8 @@ std::vector<Evidence> longest_segments(const RuleContext& context, const DeviceP
 
 /// New findings with the fields of their status set.
 Finding found(const Rule& rule, DurationNs recoverable_per_step, const RuleContext& context);
-Finding fine(const Rule& rule, std::string what_was_checked);
+/// `exposed`: the time of the cause, where it decides which of several rules names a fix that gains.
+Finding fine(const Rule& rule, std::string what_was_checked, DurationNs exposed = {});
 Finding cannot_tell(const Rule& rule, std::string what_is_missing);
 
 /// "12.3 ms of the 100 ms step (12.3 %)"; "none" if the time is 0; "span" instead of "step" if the

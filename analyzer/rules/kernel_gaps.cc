@@ -7,7 +7,8 @@
 //   graph follow each other more closely.
 // Formula: recoverable = front-end gaps, if they take 5 % of the step: idle time before kernels that
 //   had reached the device before it ran dry, up to 10 us each. Nodes of graphs are left out.
-// Falsified by: gaps that stay as long when the same kernels run in a graph.
+// Falsified by: launches that are late for longer (launch-bound: the queue is not full); gaps that stay
+//   as long when the same kernels run in a graph.
 // Known false positives: a recorder that makes kernels run one after the other lengthens the gaps.
 // Source: NVIDIA's and PyTorch's measurements of graphs; docs/reference/time-classes.md.
 #include <fmt/format.h>
@@ -74,8 +75,15 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (context.trace.calls.size() == 0)
     return cannot_tell(rule, "The trace has no launch calls; record with CUDA calls enabled.");
   if (ratio(gaps.recoverable, context.step) < kFindingShare)
-    return fine(rule, fmt::format("Gaps between queued kernels: {}.",
-                                  of_step(context, gaps.recoverable, context.step)));
+    return fine(rule,
+                fmt::format("Gaps between queued kernels: {}.",
+                            of_step(context, gaps.recoverable, context.step)),
+                gaps.recoverable);
+  if (device->per_steady_step[TimeClass::kLaunchGap] > gaps.recoverable)
+    return fine(rule,
+                fmt::format("Gaps between queued kernels: {}; launches are late for longer.",
+                            of_step(context, gaps.recoverable, context.step)),
+                gaps.recoverable);
   Finding finding = found(rule, gaps.recoverable, context);
   finding.claim = fmt::format(
       "The device pauses {:.0f} times {} between kernels that are already queued, {} each: {}.",

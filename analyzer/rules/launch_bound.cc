@@ -65,7 +65,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (context.trace.calls.size() == 0)
     return cannot_tell(rule, "The trace has no launch calls; record with CUDA calls enabled.");
   if (gap.share() < kFindingShare)
-    return fine(rule, fmt::format("Launch wait: {}.", of_step(context, gap.time, gap.step)));
+    return fine(rule, fmt::format("Launch wait: {}.", of_step(context, gap.time, gap.step)),
+                gap.time);
   Kernels kernels = kernels_in_steady_steps(context, *gap.device);
   Finding finding = found(rule, gap.time, context);
   finding.claim = fmt::format(

@@ -232,7 +232,7 @@ bool must_be_named(const Predictor& predictor, const ReplayedFix& one) {
 }
 
 /// Makes a finding for each fix that must be named but that no finding names. Of the fix's rules,
-/// it takes the one that fewest fixes answer.
+/// it takes the one whose cause takes the most time, then the one that fewest fixes answer.
 void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predictor,
                   std::vector<Finding>& findings) {
   for (const ReplayedFix& one : all) {
@@ -242,7 +242,10 @@ void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predicto
     for (Finding& finding : findings) {
       if (!answers(*one.fix, finding.rule)) continue;
       named |= is_found(finding);
-      if (!closest || fixes_known(finding.rule) < fixes_known(closest->rule)) closest = &finding;
+      const auto rank = [](const Finding& of) {
+        return std::pair(-of.exposed_per_step.ns, fixes_known(of.rule));
+      };
+      if (!closest || rank(finding) < rank(*closest)) closest = &finding;
     }
     if (named || !closest) continue;
     closest->status = Status::kFound;

@@ -37,6 +37,17 @@ TEST_CASE("kernel-gaps is fine where launches are late or take long to arrive") 
   CHECK(of_queue(9'000, 15'000).status == Status::kFine);
 }
 
+TEST_CASE("kernel-gaps leaves the step to launch-bound where launches are late for longer") {
+  auto with_late = [](int times) {
+    KernelRun run;
+    run.add({.name = "k", .ns = 9'000, .idle = 2'000, .issued_late = true}, times);
+    run.add({.name = "k", .ns = 9'000, .idle = 1'000}, 40);
+    return AnalyzedKernels(run).finding("kernel-gaps").status;
+  };
+  CHECK(with_late(10) == Status::kFound);
+  CHECK(with_late(30) == Status::kFine);
+}
+
 TEST_CASE("kernel-gaps cannot tell without launches") {
   test::TraceBuilder builder;
   builder.range(1, "step", 0, 100, {.kind = trace::RangeKind::kStep});
