@@ -103,34 +103,43 @@ std::size_t slow_in_a_row(const std::vector<double>& durations) {
 }
 
 /// The number of steps at the start that contain nearly all slow steps: a page cache fills in the first
-/// epochs, or shapes occur for the first time. They are warm-up if most of them are slow, or if slow
-/// stretches at random times would all lie that early less than once in a thousand times. The very first
-/// step belongs to them: what was cold for it is cold for the next. The number includes it; 0: none but it.
+/// epochs, or shapes occur for the first time. They are warm-up if most of them are slow, or if it happens
+/// less than once in a thousand times that slow stretches at random times all lie that early, or that
+/// stretches which go on coming as they did stay away for as long as the rest. The very first step belongs to them: what was cold for it is cold for the next. The number includes it; 0: none but it.
 std::size_t slow_now_and_then(const std::vector<double>& durations) {
   constexpr std::size_t kMinLate = 10;
   constexpr double kChance = 0.001;
   /// Share of all time beyond the limit that may lie later: steps just over the limit do not count.
   constexpr double kNextToNothing = 0.01;
+  /// Stretches that tell at what distance they come.
+  constexpr std::size_t kPattern = 4;
   const std::size_t late = std::max(durations.size() / 4, kMinLate);
   if (durations.size() < 2 * late) return 0;
   const double limit = limit_by(durations, durations.size() - late);
   double lost = 0;
   for (const double one : durations) lost += std::max(0.0, one - limit);
   double left = lost;
-  std::size_t first = durations.size(), reach = 0, slow = 0, stretches = 0;
+  std::size_t first = durations.size(), last = 0, reach = 0, slow = 0, stretches = 0;
   for (std::size_t i = 0; i < durations.size() && left > kNextToNothing * lost; ++i) {
     if (durations[i] <= limit) continue;
     left -= durations[i] - limit;
     first = std::min(first, i);
     reach = i + 1;
     ++slow;
-    if (i == 0 || durations[i - 1] <= limit) ++stretches;
+    if (i == 0 || durations[i - 1] <= limit) {
+      ++stretches;
+      last = i;
+    }
   }
   // A burst that begins later was set off by something that may come again, as an epoch does.
   if (reach <= 1 || reach > durations.size() - late || 4 * first > reach) return 0;
   const double share = static_cast<double>(reach) / static_cast<double>(durations.size());
   const bool early = std::pow(share, static_cast<double>(stretches)) < kChance;
-  if (!early && 2 * slow <= reach) return 0;
+  const double distance = static_cast<double>(last - first) /
+                          static_cast<double>(std::max<std::size_t>(2, stretches) - 1);
+  const auto rest = static_cast<double>(durations.size() - reach);
+  const bool over = stretches >= kPattern && std::exp(-rest / distance) < kChance;
+  if (!early && !over && 2 * slow <= reach) return 0;
   return std::min(reach + 1, durations.size() - late);
 }
 

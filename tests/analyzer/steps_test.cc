@@ -110,6 +110,9 @@ TEST_CASE("slow steps among others at the start only are warm-up, those that com
   CHECK(warm_up_of([](int i) { return i == 0 || i == 3 || i == 7; }).dropped_warm_up == 8);
   CHECK(warm_up_of([](int i) { return i == 3 || i == 7; }).dropped_warm_up == 0);
   CHECK(warm_up_of([](int i) { return i == 0 || i == 30 || i == 37; }).dropped_warm_up == 0);
+  // Every fourth step up to the fortieth, and none for sixty; what comes every twentieth may come again.
+  CHECK(warm_up_of([](int i) { return i == 0 || (i % 4 == 3 && i < 40); }).dropped_warm_up == 40);
+  CHECK(warm_up_of([](int i) { return i == 0 || (i % 20 == 19 && i < 70); }).dropped_warm_up == 0);
   // An epoch of ten steps, a burst once, and two pauses that may well come again.
   CHECK(warm_up_of([](int i) { return i % 10 == 0; }).dropped_warm_up == 0);
   CHECK(warm_up_of([](int i) { return i >= 20 && i < 28; }).dropped_warm_up == 0);
