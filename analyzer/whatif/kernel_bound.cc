@@ -32,7 +32,7 @@ double share_with_bytes(const Predictor& predictor, trace::DeviceOpId kernel,
   const auto blocks = static_cast<double>(predictor.trace().device_ops.blocks[kernel.value]);
   if (blocks <= 1 || multiprocessors <= 0) return times;
   return times * wave_fill(blocks, multiprocessors, kTailCosts) /
-         wave_fill(times * blocks, multiprocessors, kTailCosts);
+         wave_fill(std::max(1.0, times * blocks), multiprocessors, kTailCosts);
 }
 
 std::optional<double> single_precision_bytes(const Predictor& predictor,

@@ -18,10 +18,6 @@ namespace {
 /// NCCL expects 12 of the 16 GB/s of PCIe 3).
 constexpr double kReachable = 0.7;
 constexpr double kReachableOfBus = 0.4;
-/// Start and hop of a ring over NVLink with the protocol for large messages, from NCCL's own model
-/// (src/include/tuning.h: baseLat, hwLat).
-constexpr double kStartNs = 8'400;
-constexpr double kHopNs = 3'400;
 
 /// The rate to which the trainer slows the links inside a node; 0: not set.
 double emulated_bytes_per_ns(const trace::Trace& trace) {
@@ -46,16 +42,20 @@ NodeLinks node_links(const Predictor& predictor, std::string_view kind, int per_
     const double rate = line.per_byte > 0 ? moved / line.per_byte : 0;
     return {line, rate, fmt::format("{:.1f} GB/s, {}", 1 / line.per_byte, fact->source)};
   }
-  const double fixed = kStartNs + kHopNs * hops_of(per_node, both_ways);
+  const double fixed = kCollectiveStartNs + kHopInsideNs * hops_of(per_node, both_ways);
   if (emulated > 0)
-    return {{fixed, moved / emulated}, emulated, fmt::format("{:.3g} GB/s, emulated", emulated)};
+    return {{fixed, moved / emulated},
+            emulated,
+            fmt::format("{:.3g} GB/s, emulated", emulated),
+            kCollectiveStartNs};
   const Link* link = link_of(device.name);
   if (!link) return {};
   const double reachable = link->label.starts_with("PCIe") ? kReachableOfBus : kReachable;
   const double rate = reachable * link->bytes_per_s / 1e9;
   return {{fixed, moved / rate},
           rate,
-          fmt::format("{:.0f} GB/s, {} of {}", rate, format_percent(reachable), link->label)};
+          fmt::format("{:.0f} GB/s, {} of {}", rate, format_percent(reachable), link->label),
+          kCollectiveStartNs};
 }
 
 }  // namespace headway::analyzer

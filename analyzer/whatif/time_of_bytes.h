@@ -20,10 +20,18 @@ struct TimeOfBytes {
   }
 };
 
+/// Start and hops of a collective, in ns: NCCL's tuning tables (src/include/tuning.h: baseLat,
+/// hwLat), protocol for large messages, hop over NVLink, hop over a network. TCP takes some tens of
+/// µs.
+inline constexpr double kCollectiveStartNs = 8'400;
+inline constexpr double kHopInsideNs = 3'400;
+inline constexpr double kHopAcrossNs = 14'000;
+
 /// Hops of a transfer, one after the other.
 struct Hops {
   double inside = 0;  ///< inside a node
   double across = 0;  ///< between nodes
+  double all() const { return inside + across; }
 };
 
 /// Estimates from the duration `ns` of a transfer. Bounds: a link between devices carries at least
@@ -33,16 +41,12 @@ struct Hops {
 inline TimeOfBytes time_of_bytes(double moved, const Hops& hops, double ns, bool emulated) {
   constexpr double kSlowestBytesPerNs = 0.125;
   constexpr double kLongestHopNs = 200'000;
-  // NCCL's tuning tables, protocol for large messages: start, hop over NVLink, hop over a network.
-  // TCP takes some tens of µs.
-  constexpr double kStartNs = 8'400;
-  constexpr double kInsideNs = 3'400;
-  constexpr double kAcrossNs = 14'000;
-  TimeOfBytes time{std::clamp(ns - (hops.inside + hops.across) * kLongestHopNs, 0.0, ns), 0, ns};
+  TimeOfBytes time{std::clamp(ns - hops.all() * kLongestHopNs, 0.0, ns), 0, ns};
   if (moved > 0 && !emulated) time.most = std::min(ns, moved / kSlowestBytesPerNs);
   time.least = std::min(time.least, time.most);
-  time.likely = std::clamp(ns - kStartNs - hops.inside * kInsideNs - hops.across * kAcrossNs,
-                           time.least, time.most);
+  time.likely =
+      std::clamp(ns - kCollectiveStartNs - hops.inside * kHopInsideNs - hops.across * kHopAcrossNs,
+                 time.least, time.most);
   return time;
 }
 

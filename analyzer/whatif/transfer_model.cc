@@ -129,12 +129,9 @@ void open_up(const Predictor& predictor, std::span<const Transfer> transfers,
   const double moved =
       mean.bytes *
       (first.kind == "reduce" ? 2 * (ranks - 1.0) : moved_share(ranks) * (1 + all_reduce));
-  const double hops = hops_of(ranks, all_reduce);
-  // A ring over all ranks leaves each node once. Hops not known to be inside a node count as
-  // between nodes.
+  // Hops not known to be inside a node count as between nodes.
   const int per_node = ranks == trace.world_size ? std::max(1, ranks_per_node(trace)) : 1;
-  const double across = ranks <= per_node ? 0 : hops / per_node;
-  TimeOfBytes bytes = time_of_bytes(moved, {hops - across, across}, mean.ns,
+  TimeOfBytes bytes = time_of_bytes(moved, hops_in_nodes(ranks, per_node, all_reduce), mean.ns,
                                     trace.devices[device.value].type == DeviceType::kHost);
   if (model.told_apart) {
     const double fitted = model.line.per_byte * mean.bytes;

@@ -221,6 +221,12 @@ double hops_of(int ranks, bool all_reduce) {
   return all_reduce ? std::min(2 * ring, 2 * tree) : std::min(ring, tree);
 }
 
+Hops hops_in_nodes(int ranks, int per_node, bool all_reduce) {
+  const double hops = hops_of(ranks, all_reduce);
+  const double across = ranks <= per_node ? 0 : hops / per_node;
+  return {hops - across, across};
+}
+
 double moved_share(int ranks) {
   return static_cast<double>(ranks - 1) / ranks;
 }

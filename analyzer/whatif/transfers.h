@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/replay/predictor.h"
+#include "analyzer/whatif/time_of_bytes.h"
 
 namespace headway::analyzer {
 
@@ -61,6 +62,8 @@ bool differ_in_size(std::span<const Transfer> transfers);
 
 /// Hops of the better of a ring and a double tree.
 double hops_of(int ranks, bool all_reduce);
+/// The same hops apart. Over all ranks, a ring leaves each node once.
+Hops hops_in_nodes(int ranks, int per_node, bool all_reduce);
 /// The share of a message that each rank of a ring passes on in one round: (n-1)/n. An all-reduce has two.
 double moved_share(int ranks);
 

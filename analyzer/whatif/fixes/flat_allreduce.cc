@@ -19,15 +19,12 @@ namespace {
 
 using namespace trace;
 
-/// Start of a collective of any size, from NCCL's own model (src/include/tuning.h: baseLat).
-constexpr double kStartNs = 8'400;
-
 /// Figures that the recording does not show. They do not matter if each node has one rank, because
 /// the stages inside a node are then empty.
 struct Unknown {
   double
       network;  ///< rate of a ring's one connection, as a share of that of all a node's connections
-  double start;  ///< factor on kStartNs
+  double start;  ///< factor on kCollectiveStartNs
 };
 constexpr Unknown kUsual{0.75, 1};
 constexpr std::array<Unknown, 4> kOther{{{0.5, 1}, {1, 1}, {0.75, 0.5}, {0.75, 3}}};
@@ -68,7 +65,7 @@ double one_ring_ns(const Staged& staged, std::size_t i, const Unknown& unknown) 
   // Inside a node, the ring has as many hops as both stages there, but moves a larger share of each
   // message over each link.
   const double starts = staged.across.empty() ? 1 : 2;
-  const double inside = std::max(0.0, stages - starts * kStartNs * unknown.start) *
+  const double inside = std::max(0.0, stages - starts * kCollectiveStartNs * unknown.start) *
                         moved_share(ranks) / moved_share(staged.per_node());
   if (staged.across.empty()) return inside;
   const TransferLine across = staged.line.at(staged.across[i].bytes);

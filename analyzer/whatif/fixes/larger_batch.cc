@@ -124,15 +124,13 @@ std::set<StreamId> communication_streams(const Predictor& predictor) {
 
 /// Time in ns of an all-reduce, all-gather or reduce-scatter with twice the bytes. Its ring passes
 /// on pieces; pieces up to a slice of the library's protocol move at half the rate (NCCL:
-/// NCCL_BUFFSIZE of 4 MiB in 8 steps). The start stays (NCCL's own model, src/include/tuning.h:
-/// baseLat).
+/// NCCL_BUFFSIZE of 4 MiB in 8 steps). The start stays.
 double doubled_ring_ns(const Transfer& one) {
   constexpr double kSliceBytes = 512 * 1024;
-  constexpr double kStartNs = 8'400;
   auto times = [&](double bytes) {
     return 1 + std::min(1.0, kSliceBytes * std::max(1, one.ranks) / bytes);
   };
-  const double start = std::min(one.ns, kStartNs);
+  const double start = std::min(one.ns, kCollectiveStartNs);
   return start + kTimes * (one.ns - start) * times(kTimes * one.bytes) / times(one.bytes);
 }
 

@@ -26,7 +26,7 @@ using namespace trace;
 
 /// Bucket sizes in MiB.
 struct BucketSizes {
-  int first;
+  double first;
   int others;
 };
 /// The defaults of PyTorch's DistributedDataParallel and of headway-train. A small first bucket
@@ -34,8 +34,9 @@ struct BucketSizes {
 constexpr BucketSizes kUsual{1, 25};
 constexpr BucketSizes kAllLarge{25, 25};
 /// Large messages use the links better; small ones leave less for the time after the backward pass.
-/// If a small first bucket is better, these sizes are tried in this order as long as they gain.
-constexpr std::array<BucketSizes, 4> kSmaller{{{1, 10}, {1, 5}, {1, 2}, {1, 1}}};
+/// If a small first bucket is better, these sizes of the others are tried in this order as long as
+/// they gain.
+constexpr std::array kSmaller{10, 5, 2, 1};
 
 /// Least share of the step that another first bucket than the usual one must gain.
 constexpr double kWorthIt = 0.01;
@@ -245,6 +246,14 @@ std::string why_large_already(const Trace& trace, const std::vector<Transfer>& m
   return recorded >= kUsual.others ? fmt::format("buckets are already {} MiB", size) : "";
 }
 
+/// The first bucket's size in MiB that the program sets; 0: not known.
+double first_bucket_set(const Trace& trace) {
+  const std::string_view text = trace.setting("first_bucket_mb");
+  double size = 0;
+  std::from_chars(text.data(), text.data() + text.size(), size);
+  return size;
+}
+
 Proposal propose(const Predictor& predictor) {
   const std::vector<std::vector<Transfer>> all = stages_of_exchange(predictor);
   if (all.empty()) return not_here("no gradient exchange of known size was recorded");
@@ -262,12 +271,20 @@ Proposal propose(const Predictor& predictor) {
           "calibrate` on that machine to measure them");
   }
   const std::vector<std::size_t> passes = passes_that_exchange(predictor);
-  BucketSizes chosen = kUsual;
-  InBuckets best = in_buckets(predictor, all, models, passes, chosen);
-  InBuckets all_large = in_buckets(predictor, all, models, passes, kAllLarge);
   auto step_with = [&](const InBuckets& its) {
     return predictor.predict(its.proposal.scenario).step;
   };
+  BucketSizes chosen = kUsual;
+  InBuckets best = in_buckets(predictor, all, models, passes, chosen);
+  if (const double first = first_bucket_set(predictor.trace()); first > 0 && first < chosen.first) {
+    const BucketSizes kept{first, kUsual.others};
+    InBuckets other = in_buckets(predictor, all, models, passes, kept);
+    if (other.proposal.applies && (!best.proposal.applies || step_with(other) < step_with(best))) {
+      chosen = kept;
+      best = std::move(other);
+    }
+  }
+  InBuckets all_large = in_buckets(predictor, all, models, passes, kAllLarge);
   if (!best.proposal.applies) {
     if (!all_large.proposal.applies) return all_large.proposal;
     // Buckets of this size would split a larger message of several gradients, not join it with the
@@ -282,7 +299,8 @@ Proposal propose(const Predictor& predictor) {
     chosen = kAllLarge;
     best = std::move(all_large);
   } else {
-    for (const BucketSizes& sizes : kSmaller) {
+    for (const int others : kSmaller) {
+      const BucketSizes sizes{chosen.first, others};
       InBuckets other = in_buckets(predictor, all, models, passes, sizes);
       if (!other.proposal.applies) break;
       const DurationNs its = step_with(other);
@@ -310,18 +328,19 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kLargerBuckets{"larger-buckets",
-                         "Exchange gradients in larger buckets",
-                         "unbucketed-collectives, comm-too-small, comm-exposed",
-                         FixKind::kModelled,
-                         0.1,
-                         "--bucket-mb 25 --first-bucket-mb 1",
-                         "A step's all-reduces, or stages of its sums, fill buckets: the first of "
-                         "1 MiB, or of 25 MiB where that is better, the others of 25 MiB or a "
-                         "better smaller size. A bucket starts "
-                         "with its last gradient and takes latency + bytes / bandwidth, fitted to "
-                         "the recorded ones. Each bucket has one pack and one unpack kernel.",
-                         "whether the library switches algorithms for larger messages",
-                         propose};
+const Fix kLargerBuckets{
+    "larger-buckets",
+    "Exchange gradients in larger buckets",
+    "unbucketed-collectives, comm-too-small, comm-exposed",
+    FixKind::kModelled,
+    0.1,
+    "--bucket-mb 25 --first-bucket-mb 1",
+    "A step's all-reduces, or stages of its sums, fill buckets: the first of "
+    "1 MiB, of its smaller set size or of 25 MiB where that is better, the others of 25 MiB or a "
+    "better smaller size. A bucket starts "
+    "with its last gradient and takes latency + bytes / bandwidth, fitted to "
+    "the recorded ones. Each bucket has one pack and one unpack kernel.",
+    "whether the library switches algorithms for larger messages",
+    propose};
 
 }  // namespace headway::analyzer

@@ -50,22 +50,38 @@ bool scales_losses(std::string_view kernel) {
 namespace {
 
 /// The shortest pass of an update over its tensors; kernels that only finish a sum do not count.
-DurationNs shortest_pass(const DeviceOps& ops, std::span<const DeviceOpId> kernels) {
+DeviceOpId shortest_pass(const DeviceOps& ops, std::span<const DeviceOpId> kernels) {
   constexpr std::int64_t kNoPass = 10;
-  DurationNs longest;
-  for (DeviceOpId op : kernels) longest = std::max(longest, ops.interval(op).length());
-  DurationNs shortest = longest;
+  auto time_of = [&](DeviceOpId op) { return ops.interval(op).length(); };
+  DeviceOpId shortest = *std::ranges::max_element(kernels, {}, time_of);
+  const DurationNs longest = time_of(shortest);
   for (DeviceOpId op : kernels)
-    if (const DurationNs time = ops.interval(op).length(); time * kNoPass >= longest)
-      shortest = std::min(shortest, time);
+    if (time_of(op) * kNoPass >= longest && time_of(op) < time_of(shortest)) shortest = op;
   return shortest;
 }
 
-/// The share `share` of a kernel's time beyond the shortest kernel's.
-DurationNs moving(DurationNs time, DurationNs least, double share) {
-  const DurationNs beyond = std::max(DurationNs{0}, time - least);
-  return {std::llround(share * static_cast<double>(beyond.ns))};
-}
+/// Times of kernels that move a share of the bytes.
+class Moving {
+ public:
+  explicit Moving(const Predictor& predictor)
+      : predictor_(predictor), least_(shortest_kernel(predictor.trace().device_ops)) {
+    if (const auto limits = limits_of_steps(predictor)) multiprocessors_ = limits->multiprocessors;
+  }
+
+  DurationNs least() const { return least_; }
+  /// The kernel's time with the share `bytes` of its bytes.
+  DurationNs with(DeviceOpId op, double bytes) const {
+    const DurationNs now = predictor_.trace().device_ops.interval(op).length();
+    if (now <= least_) return now;
+    const double left = share_with_bytes(predictor_, op, multiprocessors_, bytes);
+    return least_ + DurationNs{std::llround(left * static_cast<double>((now - least_).ns))};
+  }
+
+ private:
+  const Predictor& predictor_;
+  DurationNs least_;
+  std::int32_t multiprocessors_ = 0;
+};
 
 /// Remaining share, with gradients in 16 bits, of unscaling and of an update with several passes
 /// over its tensors. An update in one pass also writes a copy of the weights in 16 bits, which
@@ -126,15 +142,15 @@ void add_loss_scaling(const Predictor& predictor, bool halved, Editor& editor) {
   constexpr double kOfWhole = 0.35;
   const DeviceOps& ops = predictor.trace().device_ops;
   const Points& points = predictor.program().graph().points();
-  const DurationNs least = shortest_kernel(ops);
+  const Moving moving(predictor);
   for (const auto& [what, kernels] : updates_of(predictor)) {
     const bool passes = has_passes(ops, kernels);
     const double update = halved && passes ? kPassesLeft : 1;
     const double share = (passes ? kOfPass : kOfWhole) * (halved ? kUnscalingLeft : 1.0);
-    const DurationNs unscaling = least + moving(shortest_pass(ops, kernels), least, share);
+    const DurationNs unscaling =
+        std::max(moving.least(), moving.with(shortest_pass(ops, kernels), share));
     for (DeviceOpId op : kernels) {
-      const DurationNs now = ops.interval(op).length();
-      const DurationNs left = std::min(now, least) + moving(now, least, update);
+      const DurationNs left = moving.with(op, update);
       editor.set_duration(points.task(op), op == kernels.front() ? left + unscaling : left, true);
     }
     if (const CallId call = ops.call[kernels.front().value]; call.valid())
@@ -145,10 +161,9 @@ void add_loss_scaling(const Predictor& predictor, bool halved, Editor& editor) {
 void halve_gradients(const Predictor& predictor, Editor& editor) {
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
-  const DurationNs least = shortest_kernel(ops);
+  const Moving moving(predictor);
   auto shorten = [&](DeviceOpId op, double left) {
-    const DurationNs now = ops.interval(op).length();
-    if (now > least) editor.set_op(op, least + moving(now, least, left), true);
+    if (ops.interval(op).length() > moving.least()) editor.set_op(op, moving.with(op, left), true);
   };
   for (std::uint32_t i = 0; i < ops.size(); ++i)
     if (ops.kind[i] == DeviceOpKind::kKernel && scales_losses(trace.strings[ops.name[i]]))

@@ -40,13 +40,10 @@ std::vector<Transfer> sums_at_a_root(const Predictor& predictor) {
   return sums;
 }
 
-/// Hop over a network with the protocol for large messages (NCCL src/include/tuning.h: hwLat).
-constexpr double kHopNs = 14'000;
-
 /// The costs of a sum at a root.
 struct AtRoot {
-  double hop_ns = kHopNs;
-  double longest_hop_ns = kHopNs;
+  double hop_ns = kHopAcrossNs;
+  double longest_hop_ns = kHopAcrossNs;
   double per_byte = 0;  ///< of a message over the root's link, both ways; 0: not known
 
   /// Time of one rank's message over the root's link.
@@ -67,11 +64,12 @@ AtRoot at_root(const std::vector<Transfer>& sums) {
   }
   // Two hops take at most as long as the shortest sum; over Ethernet they may take as long.
   constexpr double kLongestHopNs = 100'000;
-  if (sizes.size() < kSizes) return {kHopNs, std::clamp(least / 2, kHopNs, kLongestHopNs), 0};
+  if (sizes.size() < kSizes)
+    return {kHopAcrossNs, std::clamp(least / 2, kHopAcrossNs, kLongestHopNs), 0};
   const TransferLine line = fit_transfers(sums);
   AtRoot known;
   known.hop_ns = std::min(line.fixed, least) / 2;
-  known.longest_hop_ns = std::max(kHopNs, known.hop_ns);
+  known.longest_hop_ns = std::max(kHopAcrossNs, known.hop_ns);
   known.per_byte = line.per_byte / (sums.front().ranks - 1);
   return known;
 }
@@ -92,7 +90,7 @@ constexpr Ring kFast{0, 1, 1.75, Ring::Hop::kShorter};
 constexpr Ring kSlow{4, 0.6, 0.6, Ring::Hop::kLonger};
 
 double hop_ns(const AtRoot& root, const Ring& ring) {
-  if (ring.hop == Ring::Hop::kShorter) return std::min(root.hop_ns, kHopNs);
+  if (ring.hop == Ring::Hop::kShorter) return std::min(root.hop_ns, kHopAcrossNs);
   return ring.hop == Ring::Hop::kLonger ? root.longest_hop_ns : root.hop_ns;
 }
 

@@ -145,12 +145,30 @@ TEST_CASE("an update in one pass writes weights in 16 bits, one of several passe
         update + "    sync stream\n");
     return Predicted(run, "half-precision").step_us();
   };
-  const std::string pass = "    launch adam 101us blocks=320 phase=update\n";
-  const std::string part = "    launch adam 51us blocks=320 phase=update\n";
-  const std::string passes = part + "    launch adam_apply 51us blocks=320 phase=update\n";
+  const std::string pass = "    launch adam 101us blocks=32000 phase=update\n";
+  const std::string part = "    launch adam 51us blocks=32000 phase=update\n";
+  const std::string passes = part + "    launch adam_apply 51us blocks=32000 phase=update\n";
   CHECK(predicted_us(pass) - predicted_us("    launch adam 1us blocks=1 phase=update\n") ==
         doctest::Approx(100).epsilon(0.01));
   CHECK(predicted_us(part + part) - predicted_us(passes) == doctest::Approx(8).epsilon(0.1));
+}
+
+TEST_CASE("a small update takes as long again to unscale its gradient, a large one a sixth") {
+  auto predicted_us = [](const std::string& update) {
+    const TextRun run(
+        "device cuda \"Tesla V100-SXM2-16GB\" sms=80 cc=7.0 memory=16GB bandwidth=900GB/s\n"
+        "thread main\n  steps 20\n    launch volta_sgemm_128x128_tn 1ms math=general blocks=1000 "
+        "flops=10G bytes=10MB\n    launch tiny 1us blocks=1\n" +
+        update + "    sync stream\n");
+    return Predicted(run, "half-precision").step_us();
+  };
+  const double none = predicted_us("    launch adam 1us blocks=1 phase=update\n");
+  // Unscaling moves 0.35 of an update's bytes, half of it in 16 bits. Blocks that run at once take
+  // as long as one.
+  CHECK(predicted_us("    launch adam 101us blocks=32000 phase=update\n") - none ==
+        doctest::Approx(100 + 17.5).epsilon(0.02));
+  CHECK(predicted_us("    launch adam 11us blocks=40 phase=update\n") - none ==
+        doctest::Approx(10 + 10).epsilon(0.02));
 }
 
 TEST_CASE("what the host computed from device data takes a kernel on the device") {

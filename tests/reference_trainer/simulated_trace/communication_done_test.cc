@@ -24,6 +24,20 @@ TEST_CASE("gradients of several micro batches travel during the last one's backw
              "overlap-communication", {{"overlap", "on"}}, 0.08);
 }
 
+TEST_CASE("small sums inside nodes first pass more hops between nodes than in one ring") {
+  const Switches run = with(kText, {{"ranks", "16"},
+                                    {"ranks_per_node", "2"},
+                                    {"first_bucket_mb", "0"},
+                                    {"bucket_mb", "0"},
+                                    {"network_us", "20"},
+                                    {"network_gb_per_s", "20"}});
+  const Predicted before(run);
+  REQUIRE(before.applies("hierarchical-allreduce"));
+  const double done = mean_step_ns(run, {{"topology", "hierarchical"}});
+  CHECK(done > 1.1 * mean_step_ns(run));
+  CHECK(before.step_ns("hierarchical-allreduce") == doctest::Approx(done).epsilon(0.1));
+}
+
 TEST_CASE("parameters that are gathered one block ahead arrive while the block before computes") {
   const Switches sharded = {{"device", "sim"},
                             {"model", "transformer"},

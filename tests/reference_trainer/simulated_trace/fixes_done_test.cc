@@ -160,6 +160,19 @@ TEST_CASE("launches of a phase become one, and its kernels follow each other mor
     check_done(with(kText, {{"ranks", "2"}, {"launch_us", "6"}, {"batch", "2"}}), "cuda-graph",
                {{"cuda_graph", "on"}}, 0.08);
   }
+  SUBCASE("a host that pauses, and whose full queue of launches bounds how far it is ahead") {
+    check_done(with(kText, {{"layers", "8"},
+                            {"heads", "16"},
+                            {"sequence", "64"},
+                            {"batch", "1"},
+                            {"accumulate", "2"},
+                            {"fused_ln", "off"},
+                            {"precision", "amp-o1"},
+                            {"run_ahead", "4"},
+                            {"pause_every", "4"},
+                            {"pause_ms", "8"}}),
+               "cuda-graph", {{"cuda_graph", "on"}}, 0.1);
+  }
   SUBCASE("parameters that are gathered meanwhile") {
     check_done(
         with(kText,
