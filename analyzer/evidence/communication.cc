@@ -27,6 +27,9 @@ std::string communication_note(const RuleContext& context, const Segment& segmen
 
 Finding needs_all_ranks(const Rule& rule, const RuleContext& context) {
   std::int32_t world = context.trace.world_size;
+  const bool alone = world <= 1 && context.trace.collectives.empty() &&
+                     worst_share_with_hosts(context, {TimeClass::kCommTransfer}).time.ns == 0;
+  if (alone) return fine(rule, "The recorded program exchanges nothing with other ranks.");
   return cannot_tell(
       rule, fmt::format("Needs the traces of all ranks of the job{}: `headway report FOLDER`.",
                         world > 1 ? fmt::format(" (this is one of {})", world) : ""));

@@ -13,7 +13,8 @@ namespace headway::analyzer {
 /// One communication as evidence: "allreduce of 25.0 MB".
 std::string communication_note(const RuleContext& context, const Segment& segment);
 
-/// The "cannot tell" finding of a rule that needs all ranks, for a trace of one rank.
+/// The finding of a rule that needs all ranks, for a trace of one rank: "cannot tell", unless the
+/// program exchanges nothing.
 Finding needs_all_ranks(const Rule& rule, const RuleContext& context);
 
 /// Number of ranks that share a node, from the program's settings or from its launcher; 0 unknown.

@@ -10,15 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/evidence/parameter_gathers.h"
 #include "analyzer/evidence/pipeline.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/fixes/loss_scaling.h"
 #include "analyzer/whatif/kernel_bound.h"
 #include "analyzer/whatif/kernel_rates.h"
+#include "analyzer/whatif/layer_transit.h"
 #include "analyzer/whatif/small_products.h"
-#include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -140,47 +139,6 @@ Editor halve(const Predictor& predictor, const Halving& halving, SmallProduct he
   return editor;
 }
 
-/// Halves the messages between the stages of a pipeline, which carry activations and their
-/// gradients.
-void halve_messages(const Predictor& predictor, BytesTake take, Editor& editor) {
-  const Trace& trace = predictor.trace();
-  for (const Collective& one : trace.collectives)
-    if (one.op.valid() && is_point_to_point(trace.strings[one.kind]) &&
-        in_single_precision(trace.strings[one.dtype]))
-      editor.scale_message(one, 0.5, take);
-}
-
-/// Which exchanges have half the bytes.
-struct Halved {
-  bool shards = false;
-  bool activations = false;
-};
-
-/// Halves the exchanges of sharded parameters and their gradients, which have the products' type
-/// (FSDP's mixed precision), and of activations of layers that ranks share.
-Halved halve_shards(const Predictor& predictor, Editor& editor) {
-  const Analysis& analysis = predictor.analysis();
-  const DevicePartition& partition = analysis.partitions[predictor.steps().partition];
-  const bool parameters = find_parameter_gathers(rule_context(predictor), partition).gathers > 0;
-  Halved halved;
-  for (const std::string_view kind : {"allgather", "reducescatter", "allreduce"}) {
-    std::vector<Transfer> its = transfers_of(predictor);
-    std::erase_if(its, [&](const Transfer& one) {
-      return one.kind != kind || !in_single_precision(predictor.trace().strings[one.dtype]) ||
-             !(one.of_layer || (parameters && kind != "allreduce"));
-    });
-    if (its.empty()) continue;
-    (its.front().of_layer ? halved.activations : halved.shards) = true;
-    const TransferLine line = model_transfers(predictor, its).line;
-    for (const Transfer& one : its) {
-      const double ns =
-          std::max(line.of(0), one.ns - (line.of(one.bytes) - line.of(one.bytes / 2)));
-      editor.set_transfer(one.op, DurationNs{std::llround(one.wait + std::min(ns, one.ns))}, true);
-    }
-  }
-  return halved;
-}
-
 Proposal propose(const Predictor& predictor, bool mixed) {
   if (predictor.analysis().program.is_inference())
     return not_here("the program does inference: see infer-in-16-bits");
@@ -198,11 +156,10 @@ Proposal propose(const Predictor& predictor, bool mixed) {
     return not_here("most matrix kernel names do not show 32 bits");
   const bool stored = ratio(products.half_on_general, products.all) >= kMost;
   const Halving halving(predictor, *limits, stored);
-  Halved travel;
+  LayerTransit travel;
   auto halved = [&](SmallProduct held_by, BytesTake take = BytesTake::kLikely) {
     Editor editor = halve(predictor, halving, held_by);
-    if (!stored) travel = halve_shards(predictor, editor);
-    if (!stored) halve_messages(predictor, take, editor);
+    if (!stored) travel = scale_layer_transit(predictor, 0.5, take, editor);
     // BF16 has the range of FP32 and needs no loss scaling.
     if (limits->bf16) drop_loss_scaling(predictor.trace(), editor);
     const bool any = !editor.empty();

@@ -13,6 +13,7 @@
 #include "analyzer/whatif/fixes/loss_scaling.h"
 #include "analyzer/whatif/kernel_bound.h"
 #include "analyzer/whatif/kernel_rates.h"
+#include "analyzer/whatif/layer_transit.h"
 #include "analyzer/whatif/small_products.h"
 #include "common/format.h"
 
@@ -114,6 +115,7 @@ Widened widen(const Predictor& predictor, const Widening& widening, SmallProduct
       editor.set_duration(points.task(op), least + DurationNs{std::llround(then)}, true);
   });
   widened.saved += drop_loss_scaling(trace, editor);
+  scale_layer_transit(predictor, kBytes, BytesTake::kLikely, editor);
   widened.scenario = editor.take();
   return widened;
 }
@@ -159,7 +161,8 @@ const Fix kLeaveMixedPrecision{
     "Casts and the scaling of the loss disappear, launches included. A 16-bit matrix kernel takes "
     "longer: its arithmetic runs at the 32-bit rate (TF32 where the device has it), and its bytes "
     "double, or become what the op graph counts in 32 bits. 16-bit activation kernels move twice "
-    "the bytes, softmax 1.5 times. Update and gradient exchange stay.",
+    "the bytes, softmax 1.5 times. Update and gradient exchange stay, but shared parameters and "
+    "stage activations in 16 bits travel with twice the bytes.",
     "whether activations in 32 bits fit into memory",
     propose};
 

@@ -70,11 +70,18 @@ TEST_CASE("straggler fires from 5 % of the step on") {
   CHECK(finding(*late_by("900us"), "straggler").status == Status::kFound);
 }
 
-TEST_CASE("straggler cannot tell from one rank, and says what to give") {
-  test::AnalyzedRun run(test::PlantedRun{});
-  const Finding& finding = run.finding("straggler");
-  CHECK(finding.status == Status::kCannotTell);
-  CHECK(finding.claim.find("traces of all ranks") != std::string::npos);
+TEST_CASE("straggler cannot tell from one of several ranks, and says what to give") {
+  const std::string step =
+      "thread main\n  steps 12\n    launch fwd 1ms blocks=800\n"
+      "    collective allreduce 50MB 300us\n    sync stream\n";
+  // Without a number of ranks, the exchange shows that there are others.
+  for (const char* world : {"world 4\n", ""}) {
+    const auto report = analyze_planted("plants: nothing\nexpect: nothing\n" + (world + step));
+    const Finding& one = finding(*report, "straggler");
+    CHECK(one.status == Status::kCannotTell);
+    CHECK(one.claim.find("traces of all ranks") != std::string::npos);
+  }
+  CHECK(test::AnalyzedRun(test::PlantedRun{}).finding("straggler").status == Status::kFine);
 }
 
 }  // namespace headway::analyzer

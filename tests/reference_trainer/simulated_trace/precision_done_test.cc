@@ -48,6 +48,27 @@ TEST_CASE("small products in FP32 on other units take their arithmetic, or what 
         "leave-mixed-precision", {{"precision", "tf32"}}, 0.06);
 }
 
+TEST_CASE("sharded parameters that are gathered in 16 bits have twice the bytes in 32") {
+  const Switches run = {{"device", "sim"},
+                        {"eval", "off"},
+                        {"gpu", "a100"},
+                        {"model", "transformer"},
+                        {"features", "512"},
+                        {"heads", "8"},
+                        {"layers", "4"},
+                        {"sequence", "128"},
+                        {"batch", "4"},
+                        {"precision", "amp-o2"},
+                        {"fused_optimizer", "off"},
+                        {"ranks", "4"},
+                        {"ranks_per_node", "1"},
+                        {"network_gb_per_s", "5"},
+                        {"shard_parameters", "on"}};
+  const double done = mean_step_ns(run, {{"precision", "tf32"}});
+  CHECK(done > 1.4 * mean_step_ns(run));
+  check(run, "leave-mixed-precision", {{"precision", "tf32"}}, 0.08);
+}
+
 TEST_CASE("what large products would take for its arithmetic is no latency of a small product") {
   check({{"device", "sim"},
          {"eval", "off"},

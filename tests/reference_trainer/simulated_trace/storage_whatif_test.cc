@@ -69,6 +69,18 @@ TEST_CASE("a storage that serves one reader at a time is seen though all reads t
   CHECK(before.step_ns("augment-on-device") == doctest::Approx(now).epsilon(0.03));
 }
 
+TEST_CASE("pictures that are stored decoded are resized from fewer pixels to as many") {
+  const Switches run = {{"device", "sim"},  {"model", "ssd"},      {"depth", "14"},
+                        {"batch", "64"},    {"image_size", "128"}, {"data", "generated-pictures"},
+                        {"prefetch", "16"}, {"samples", "500"},    {"eval", "off"}};
+  const Predicted before(run);
+  REQUIRE(before.applies("decode-offline"));
+  // Two passes of a filter take a result's pixel twice as long as one of the source; the trainer's
+  // take it four times as long.
+  const double done = mean_step_ns(run, {{"decode", "offline"}});
+  CHECK(before.step_ns("decode-offline") == doctest::Approx(done).epsilon(0.15));
+}
+
 TEST_CASE("at such a storage twice the batch needs no more requests") {
   const Switches run = {{"device", "sim"},     {"eval", "off"},
                         {"gpu", "t4"},         {"world", "36553625"},
