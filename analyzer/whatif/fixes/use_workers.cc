@@ -156,6 +156,15 @@ Proposal propose(const Predictor& predictor) {
     proposal.otherwise.push_back(handing_over({std::llround(slowly)}));
     proposal.otherwise.back().at_least = proposal.scenario.at_least;
   }
+  const StorageModel storage = storage_of_run(predictor);
+  const DurationNs reading = work - computed;
+  if (storage.shared() && !reads_come_from_memory(predictor.trace(), context.steps.warm_from())) {
+    // Transfers of several readers share the rate that the one reader had; or each has its own.
+    const DurationNs transfers{
+        std::llround(ratio(storage.turns, storage.total) * static_cast<double>(reading.ns))};
+    proposal.otherwise.push_back(proposal.scenario);
+    proposal.scenario.at_least = std::max(proposal.scenario.at_least, transfers);
+  }
   proposal.text = fmt::format("{} {} the batches during the step", crew.workers,
                               crew.workers == 1 ? "worker makes" : "workers make");
   proposal.setting = fmt::format("--workers {}", crew.workers);
@@ -164,12 +173,10 @@ Proposal propose(const Predictor& predictor) {
     proposal.setting += fmt::format(" --prefetch {}", crew.workers + 1);
   // A run without workers does not show how long restarting them takes, so restarts are turned off.
   if (predictor.trace().setting("worker_reuse") == "off") proposal.setting += " --worker-reuse on";
-  const StorageModel storage = storage_of_run(predictor);
   const DurationNs making = std::accumulate(work_of.begin(), work_of.end(), DurationNs{});
   proposal.certainty =
       storage.serves(static_cast<double>(crew.workers), ratio(storage.total, making));
   if (!storage.limited()) {
-    const DurationNs reading = work - computed;
     proposal.certainty =
         certainty_if_full(predictor, proposal.scenario, reading, proposal.certainty);
     add_if_full(predictor, proposal, reading);
@@ -187,8 +194,9 @@ const Fix kUseWorkers{
     0.1,
     "--workers",
     "Batch making moves to enough workers to hide it, with one processor reserved for training "
-    "compute. A step takes at least one batch divided by the workers, and compute uses only idle "
-    "processors. In PyTorch, each batch costs 0.2 to 1.0 ms, each tensor 0.15 to 0.45 ms, and the "
+    "compute. A step takes at least one batch divided by the workers, compute uses only idle "
+    "processors, and the bytes of all reads share the rate of the recorded ones, if calls on files "
+    "show it. In PyTorch, each batch costs 0.2 to 1.0 ms, each tensor 0.15 to 0.45 ms, and the "
     "parallel compute 0.3 ms; three times as much with slow thread wake-up.",
     "the handover cost in frameworks other than PyTorch, and whether storage and memory serve "
     "several workers",

@@ -69,6 +69,18 @@ TEST_CASE("a storage that serves one reader at a time is seen though all reads t
   CHECK(before.step_ns("augment-on-device") == doctest::Approx(now).epsilon(0.03));
 }
 
+TEST_CASE("workers share the rate that one thread's large reads had") {
+  const Switches run = with(kImages, {{"workers", "0"},
+                                      {"batch", "64"},
+                                      {"samples", "4096"},
+                                      {"storage_latency_ms", "0.02"},
+                                      {"storage_mb_per_s", "12"}});
+  const Predicted before(run);
+  REQUIRE(before.applies("use-workers"));
+  const double done = mean_step_ns(run, {{"workers", "4"}, {"prefetch", "8"}});
+  CHECK(before.step_ns("use-workers") == doctest::Approx(done).epsilon(0.1));
+}
+
 TEST_CASE("pictures that are stored decoded are resized from fewer pixels to as many") {
   const Switches run = {{"device", "sim"},  {"model", "ssd"},      {"depth", "14"},
                         {"batch", "64"},    {"image_size", "128"}, {"data", "generated-pictures"},
