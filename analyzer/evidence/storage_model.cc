@@ -304,15 +304,8 @@ std::optional<StorageModel::OfRequests> StorageModel::of_requests() const {
 
 double StorageModel::serves(double times_readers, double share_of_reading) const {
   constexpr double kNeverSeen = 0.5;
-  /// A mechanical disk serves one request after the other. It takes half a turn and a seek for each;
-  /// flash is faster, also behind a network, and a distant object store slower.
-  constexpr double kDisk = 0.9;
-  constexpr DurationNs kLeastOfDisk{3'000'000};
-  constexpr DurationNs kMostOfDisk{20'000'000};
   if (limited() || times_readers <= 1) return 1;
-  const bool disk = request && *request >= kLeastOfDisk && *request <= kMostOfDisk;
-  const double doubt = disk ? kDisk : kNeverSeen;
-  return 1 - doubt * std::min(1.0, share_of_reading) * (1 - 1 / times_readers);
+  return 1 - kNeverSeen * std::min(1.0, share_of_reading) * (1 - 1 / times_readers);
 }
 
 double StorageModel::load(Interval window) const {

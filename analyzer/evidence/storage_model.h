@@ -67,8 +67,7 @@ struct StorageModel {
   bool shared() const { return basis == Basis::kContention || basis == Basis::kCalls; }
   /// Certainty, 0 to 1, that `times_readers` times the readers are served as fast as these, if
   /// reading takes `share_of_reading` of their work. It is below 1 if the reads show no limit,
-  /// because more readers could meet one; most of all if a request takes as long as on a mechanical disk.
-  /// 1 if the fitted model has the limit.
+  /// because more readers could meet one. 1 if the fitted model has the limit.
   double serves(double times_readers, double share_of_reading) const;
   /// Share of `window`, 0 to 1, in which all places are occupied; only the time from the first read
   /// to the last counts.

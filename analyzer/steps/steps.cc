@@ -105,7 +105,8 @@ std::size_t slow_in_a_row(const std::vector<double>& durations) {
 /// The number of steps at the start that contain nearly all slow steps: a page cache fills in the first
 /// epochs, or shapes occur for the first time. They are warm-up if most of them are slow, or if it happens
 /// less than once in a thousand times that slow stretches at random times all lie that early, or that
-/// stretches which go on coming as they did stay away for as long as the rest. The very first step belongs to them: what was cold for it is cold for the next. The number includes it; 0: none but it.
+/// stretches which go on coming as they did stay away for as long as the rest. The very first step
+/// belongs to them: what was cold for it is cold for the next. The number includes it; 0: none but it.
 std::size_t slow_now_and_then(const std::vector<double>& durations) {
   constexpr std::size_t kMinLate = 10;
   constexpr double kChance = 0.001;
