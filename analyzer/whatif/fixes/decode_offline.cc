@@ -114,8 +114,8 @@ double bytes_by(const Predictor& predictor) {
 /// result (filters that read only what they need), or both (the usual filters of two passes).
 enum class ResizeCost { kBoth, kSource, kResult };
 /// Time for a pixel of the result, relative to one of the source. To 128 and 224 pixels a side, from
-/// 1.3 to 9 times the area: 1.9 and 2.0 in Pillow 13.0 (bilinear), 1.7 to 2.3 in torchvision 0.29.2
-/// (tensors, with and without antialiasing).
+/// 1.3 to 9 times the area: 1.8 to 2.0 in Pillow 13.0 (bilinear), 1.5 to 2.3 in torchvision 0.29.2
+/// (tensors, with and without antialiasing): tests/bench/resize_weights.py.
 constexpr double kResultWeighs = 2;
 
 /// Names of the ranges that resize.
