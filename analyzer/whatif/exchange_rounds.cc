@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace headway::analyzer {
@@ -18,7 +19,7 @@ constexpr std::size_t kMostRounds = 3;
 constexpr double kNearlyAll = 0.9;
 
 /// Names of the kernels right before a transfer on its stream, back to the transfer before.
-using Names = std::vector<StringId>;
+using Names = std::vector<std::string_view>;
 
 /// `transfers`: of one stream, in their order.
 std::vector<Names> kernels_before(const Trace& trace, std::span<const Transfer> transfers) {
@@ -32,7 +33,7 @@ std::vector<Names> kernels_before(const Trace& trace, std::span<const Transfer> 
       if (ops.kind[op->value] == DeviceOpKind::kCommunication) {
         before.clear();
       } else if (ops.kind[op->value] == DeviceOpKind::kKernel) {
-        before.push_back(ops.name[op->value]);
+        before.push_back(name_without_number(trace, *op));
       }
     }
     if (op != all.end()) ++op;
@@ -44,7 +45,7 @@ std::vector<Names> kernels_before(const Trace& trace, std::span<const Transfer> 
 }
 
 bool share_one(const Names& a, const Names& b) {
-  return std::ranges::any_of(a, [&](StringId name) { return std::ranges::binary_search(b, name); });
+  return std::ranges::any_of(a, [&](std::string_view name) { return std::ranges::binary_search(b, name); });
 }
 
 /// The number of rounds in the sums of a stream; 1 if the kernels do not show more.
@@ -77,7 +78,7 @@ void add_gradients(const Trace& trace, const Names& packing, std::vector<Transfe
   for (Transfer& one : transfers) {
     std::int64_t most = 0;
     for (; op != all.end() && *op != one.op; ++op)
-      if (std::ranges::binary_search(packing, ops.name[op->value]))
+      if (std::ranges::binary_search(packing, name_without_number(trace, *op)))
         most = ops.kind[op->value] == DeviceOpKind::kCommunication
                    ? 0
                    : std::max(most, ops.bytes[op->value]);

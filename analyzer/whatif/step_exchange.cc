@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace headway::analyzer {
@@ -51,13 +52,13 @@ std::vector<std::vector<DeviceOpId>> companions(const Predictor& predictor, Stre
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
   const auto all = trace.ops_of_stream[stream];
-  std::map<StringId, std::vector<DeviceOpId>> by_name;
+  std::map<std::string_view, std::vector<DeviceOpId>> by_name;
   auto op = std::ranges::lower_bound(all, step.begin, {},
                                      [&](DeviceOpId one) { return ops.start[one.value]; });
   for (; op != all.end() && ops.start[op->value] < step.end; ++op) {
     if (ops.kind[op->value] == DeviceOpKind::kKernel &&
         predictor.kernels().of(*op).family != KernelFamily::kCommunication)
-      by_name[ops.name[op->value]].push_back(*op);
+      by_name[name_without_number(trace, *op)].push_back(*op);
   }
   std::vector<std::vector<DeviceOpId>> result;
   for (auto& [name, its] : by_name)

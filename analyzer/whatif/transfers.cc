@@ -177,6 +177,12 @@ bool in_turns(const Trace& trace, const std::vector<Transfer>& staged) {
 
 }  // namespace
 
+std::string_view name_without_number(const Trace& trace, DeviceOpId op) {
+  const std::string_view name = trace.strings[trace.device_ops.name[op.value]];
+  const std::size_t last = name.find_last_not_of("0123456789");
+  return last != std::string_view::npos && name[last] == ' ' ? name.substr(0, last) : name;
+}
+
 std::vector<Transfer> main_all_reduces(const Predictor& predictor) {
   std::vector<Transfer> all = transfers_of(predictor);
   std::erase_if(all, &Transfer::of_layer);
@@ -213,6 +219,13 @@ std::vector<std::vector<Transfer>> stages_of_exchange(const Predictor& predictor
   std::vector<Transfer> sums = main_transfers(std::move(all), alone ? only : "allreduce");
   if (sums.empty()) return {};
   return in_rounds(predictor.trace(), std::move(sums));
+}
+
+double time_of_small_piece(const Trace& trace, DeviceOpId collective, double bytes) {
+  constexpr double kSliceBytes = 512 * 1024;
+  const DeviceId device = trace.streams[trace.device_ops.stream[collective.value].value].device;
+  if (trace.devices[device.value].type == DeviceType::kHost) return 1;
+  return 1 + std::min(1.0, kSliceBytes / bytes);
 }
 
 double hops_of(int ranks, bool all_reduce) {

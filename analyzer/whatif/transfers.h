@@ -31,6 +31,10 @@ struct Transfer {
 /// out.
 std::vector<Transfer> transfers_of(const Predictor& predictor);
 
+/// A kernel's name without the number of what it handles: "pack bucket", of "pack bucket 1" as
+/// headway-train's kernels on a processor are called.
+std::string_view name_without_number(const trace::Trace& trace, trace::DeviceOpId op);
+
 /// True for "f32", "Float", "ncclFloat32" and the like, and for an empty name.
 bool in_single_precision(std::string_view dtype);
 
@@ -66,6 +70,10 @@ double hops_of(int ranks, bool all_reduce);
 Hops hops_in_nodes(int ranks, int per_node, bool all_reduce);
 /// The share of a message that each rank of a ring passes on in one round: (n-1)/n. An all-reduce has two.
 double moved_share(int ranks);
+/// Factor on the time of a piece of `bytes` that the ring of a collective passes on. Pieces up to a
+/// slice of NCCL's protocol (NCCL_BUFFSIZE of 4 MiB in 8 steps) move at half the rate; libraries for
+/// processors have no such slices.
+double time_of_small_piece(const trace::Trace& trace, trace::DeviceOpId collective, double bytes);
 
 /// The all-reduces of gradients: those of the communicator size that moved most bytes. Only matched
 /// ones if there are any.

@@ -28,7 +28,7 @@ constexpr double kLongStart = 3;
 constexpr double kNoHop = 0;
 constexpr double kEqualHops = 1e6;
 /// Share of a node's network that the ring's one connection reaches: from half (one TCP stream of
-/// many) to all.
+/// many) to all, as on the links that headway-train emulates on a processor.
 constexpr double kConnection = 0.75;
 constexpr double kSlowConnection = 0.5;
 constexpr double kFullConnection = 1;
@@ -133,7 +133,9 @@ Proposal propose(const Predictor& predictor) {
     return not_here("the link between a node's devices is unknown and not calibrated");
   const TransferModel model = model_transfers(predictor, all);
   const bool hidden = is_bound_inside(nodes, inside, model.line);
-  const Unknown likely{.network = hidden ? kHidden : 1};
+  const bool emulated = trace.devices[device.value].type == DeviceType::kHost;
+  const Unknown likely{.connection = emulated ? kFullConnection : kConnection,
+                       .network = hidden ? kHidden : 1};
   auto staged = [&](const Unknown& unknown, const TransferLine& line) {
     return in_stages(predictor, all, nodes, inside, line, unknown);
   };

@@ -123,15 +123,12 @@ std::set<StreamId> communication_streams(const Predictor& predictor) {
 }
 
 /// Time in ns of an all-reduce, all-gather or reduce-scatter with twice the bytes. Its ring passes
-/// on pieces; pieces up to a slice of the library's protocol move at half the rate (NCCL:
-/// NCCL_BUFFSIZE of 4 MiB in 8 steps). The start stays.
-double doubled_ring_ns(const Transfer& one) {
-  constexpr double kSliceBytes = 512 * 1024;
-  auto times = [&](double bytes) {
-    return 1 + std::min(1.0, kSliceBytes * std::max(1, one.ranks) / bytes);
-  };
+/// on pieces, of which small ones take longer. The start stays.
+double doubled_ring_ns(const Trace& trace, const Transfer& one) {
+  const double piece = one.bytes / std::max(1, one.ranks);
   const double start = std::min(one.ns, kCollectiveStartNs);
-  return start + kTimes * (one.ns - start) * times(kTimes * one.bytes) / times(one.bytes);
+  return start + kTimes * (one.ns - start) * time_of_small_piece(trace, one.op, kTimes * piece) /
+                     time_of_small_piece(trace, one.op, piece);
 }
 
 /// Kernels, copies to the device and messages with twice the samples. `power`: cost of a partial
@@ -171,7 +168,7 @@ Scenario computing(const Predictor& predictor, double power, TimePerByte per_byt
   const auto least = static_cast<double>(shortest_kernel(ops).ns);
   for (const Transfer& one : transfers_of(predictor))
     if (one.of_layer) {
-      editor.set_transfer(one.op, {std::llround(one.wait + doubled_ring_ns(one))}, true);
+      editor.set_transfer(one.op, {std::llround(one.wait + doubled_ring_ns(trace, one))}, true);
     } else if (one.kind == "alltoall") {
       const double start = std::min(one.ns, least);
       editor.set_transfer(one.op, {std::llround(start + kTimes * (one.ns - start))}, true);

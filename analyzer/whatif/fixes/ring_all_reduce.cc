@@ -94,14 +94,6 @@ double hop_ns(const AtRoot& root, const Ring& ring) {
   return ring.hop == Ring::Hop::kLonger ? root.longest_hop_ns : root.hop_ns;
 }
 
-/// Factor on the time of small pieces: a slice of the protocol for large messages moves at half the
-/// rate; the protocol for small messages always has half the rate.
-double times_of(double piece, const Ring& ring) {
-  // NCCL: NCCL_BUFFSIZE of 4 MiB in 8 steps.
-  constexpr double kSliceBytes = 512 * 1024;
-  return 1 + ring.small_pieces * std::min(1.0, kSliceBytes / piece);
-}
-
 /// The ranks of the job and of a node.
 struct Nodes {
   int ranks = 0;
@@ -121,12 +113,13 @@ double time_of(const TransferLine& line, double bytes, double faster) {
 /// ring's link carries the share of one rank, equally often in each direction, or of one node if
 /// sums inside the nodes come first. A server may keep its message in the host's memory; a ring
 /// passes through each device's own link.
-double ring_ns(const Transfer& sum, const AtRoot& root, const Nodes& nodes, const Ring& ring) {
+double ring_ns(const Trace& trace, const Transfer& sum, const AtRoot& root, const Nodes& nodes, const Ring& ring) {
   if (nodes.one()) return time_of(nodes.inside.line, sum.bytes, ring.link);
   const int members = nodes.ranks / nodes.per_node;
   const double once = root.once_ns(sum);
   const double connection = nodes.in_stages() ? 1 : ring.connection;
-  double wire = once * moved_share(members) * times_of(sum.bytes / nodes.ranks, ring) / connection;
+  const double small = time_of_small_piece(trace, sum.op, sum.bytes / nodes.ranks) - 1;
+  double wire = once * moved_share(members) * (1 + ring.small_pieces * small) / connection;
   if (nodes.inside.bytes_per_ns > 0)
     wire = std::max(wire, 2 * moved_share(members) * sum.bytes / nodes.per_node /
                               (nodes.inside.bytes_per_ns * ring.link));
@@ -154,7 +147,7 @@ Scenario without_server(const Predictor& predictor, std::span<const Transfer> su
   Editor editor(predictor);
   for (const Transfer& one : sums)
     editor.set_transfer(one.op,
-                        DurationNs{std::llround(one.wait + ring_ns(one, root, nodes, ring))}, true);
+                        DurationNs{std::llround(one.wait + ring_ns(predictor.trace(), one, root, nodes, ring))}, true);
   return editor.take();
 }
 
@@ -167,7 +160,7 @@ Proposal propose(const Predictor& predictor) {
   double after = 0;
   for (const Transfer& one : sums) {
     before += one.ns;
-    after += ring_ns(one, root, nodes, kUsual);
+    after += ring_ns(predictor.trace(), one, root, nodes, kUsual);
   }
   const auto count = static_cast<double>(sums.size());
   Proposal proposal{

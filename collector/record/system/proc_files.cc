@@ -122,21 +122,23 @@ std::optional<ProcessDescription> describe_process(pid_t pid) {
   std::string arguments = read_whole(arguments_file);
   std::string variables = read_whole(variables_file);
   // After an exec between the two reads, arguments and variables would be of two programs.
-  if (std::string now = read_whole(arguments_file); !now.empty() && now != arguments) {
+  std::string now = read_whole(arguments_file);
+  if (!now.empty() && now != arguments) {
     arguments = std::move(now);
     variables = read_whole(variables_file);
+    now = read_whole(arguments_file);
   }
   while (!arguments.empty() && arguments.back() == '\0') arguments.pop_back();
   result.name = std::filesystem::path(arguments.substr(0, arguments.find('\0'))).filename();
   result.command_line = std::move(arguments);
   // A zero byte before each variable, so that a name does not match the end of another name.
   variables.insert(0, 1, '\0');
-  // Unreadable (of another user) or overwritten (by a program that changes its title): not known.
-  const bool known = ::access(variables_file.c_str(), R_OK) == 0 &&
+  // Unreadable (of another user), overwritten (by a program that changes its title), or gone with
+  // the process, which has no arguments then either: not known.
+  const bool known = ::access(variables_file.c_str(), R_OK) == 0 && !now.empty() &&
                      (variables.size() == 1 || variables.find('=') != std::string::npos);
-  // A process that has ended has no environment, and no arguments either.
   result.without_session =
-      known && !result.command_line.empty() &&
+      known &&
       variables.find(fmt::format("{}{}=", '\0', wire::kSessionVariable)) == std::string::npos;
   result.launched = launched([&](const std::string& name) {
     const std::string key = '\0' + name + '=';

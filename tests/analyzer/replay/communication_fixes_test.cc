@@ -122,6 +122,36 @@ TEST_CASE("a large message goes in parts, each when its gradients are there") {
                  "parameter server"));
 }
 
+TEST_CASE("kernels whose names count the buckets are no rounds of a compressed sum") {
+  // headway-train on a processor: each bucket's kernel has a name.
+  const std::string buckets =
+      "    launch \"pack bucket 0\" 20us bytes=200MB stream=comm\n    collective allreduce 100MB "
+      "1040us\n    launch \"pack bucket 1\" 20us bytes=128KB stream=comm\n    collective allreduce "
+      "64KB 40640ns\n";
+  const Asked asked(job(buckets), "smaller-buckets");
+  CAPTURE(asked.proposal.text);
+  REQUIRE(asked.proposal.applies);
+  CHECK(asked.gain_us() == doctest::Approx(800).epsilon(0.05));
+}
+
+TEST_CASE("a ring of processors has no slices that make small pieces slow") {
+  // 1 MB of each of three ranks goes to the fourth and back. A ring passes on pieces of 256 kB.
+  const std::string sums =
+      job("    collective reduce 1MB 6100us\n    collective reduce 2MB 12100us\n"
+          "    collective reduce 4MB 24100us\n");
+  Asked gpu(sums, "all-reduce-instead-of-parameter-server");
+  REQUIRE(gpu.proposal.applies);
+  for (trace::Device& device : gpu.trace.devices) device.type = trace::DeviceType::kHost;
+  const Proposal host = find_fix("all-reduce-instead-of-parameter-server")->propose(*gpu.predictor);
+  REQUIRE(host.applies);
+  CAPTURE(gpu.proposal.text);
+  CAPTURE(host.text);
+  const double us = static_cast<double>(gpu.predictor->predict(host.scenario).gain.ns) / 1e3;
+  // A byte of one rank takes 2 ns there and back, and three quarters of it in a ring: 10.5 ms for 7 MB.
+  CHECK(us == doctest::Approx(42'300 - 10'500).epsilon(0.05));
+  CHECK(gpu.gain_us() < us - 7'000);
+}
+
 TEST_CASE("what bytes take beyond the largest recorded message may be half") {
   // 21 messages of at most 65 kB make one of a megabyte and one of the rest.
   const std::string sums = kSmall + "    collective allreduce 32KB 40320ns\n";
@@ -297,6 +327,15 @@ TEST_CASE("a sum inside the nodes first needs to know the nodes and their link")
   CHECK(contains(reason(kNodes + "device cuda \"Some Accelerator\" sms=100\n"), "link between"));
   CHECK(Asked(job(kLarge, "meta env.LOCAL_WORLD_SIZE 2\n"), "hierarchical-allreduce")
             .proposal.applies);
+}
+
+TEST_CASE("a ring's one connection reaches all of a network that is emulated on a processor") {
+  Asked gpu(job(kLarge, kNodes + "setting node_gb_per_s 300\n"), "hierarchical-allreduce");
+  const double of_gpu = gpu.gain_us();
+  for (trace::Device& device : gpu.trace.devices) device.type = trace::DeviceType::kHost;
+  gpu.proposal = find_fix("hierarchical-allreduce")->propose(*gpu.predictor);
+  // Two ranks share it then: 1000 µs · 2 · (1/2) · (1/2)/(3/4), instead of 3/4 of that.
+  CHECK(of_gpu - gpu.gain_us() == doctest::Approx(667 * 0.25).epsilon(0.02));
 }
 
 TEST_CASE("where links inside the nodes bound a flat ring, the network may be much faster") {
