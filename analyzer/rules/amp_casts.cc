@@ -55,7 +55,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     if (classified.ns == 0) return cannot_tell(rule, "No device ran a kernel.");
     if (ratio(unknown, classified) > 0.5)
       return cannot_tell(rule,
-                         fmt::format("{} of the kernel time is in kernels with unknown names.",
+                         fmt::format("{} of the kernel time is in kernels with unrecognised names.",
                                      format_percent(ratio(unknown, classified))));
     return fine(rule, fmt::format("Casts: {}.", of_step(context, casts.recoverable, context.step)));
   }

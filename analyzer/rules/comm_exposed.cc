@@ -82,7 +82,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       of_step(context, share.time, share.step), beside,
       context.job
           ? ""
-          : " On one rank alone, this includes waiting for late ranks: add the traces of all "
+          : " In a trace of one rank, this includes waiting for late ranks: add the traces of all "
             "ranks.");
   finding.confidence = context.job ? 0.95 : 0.75;
   finding.evidence =

@@ -92,7 +92,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
        "model.to(memory_format=torch.channels_last), "
        "inputs.to(memory_format=torch.channels_last); on AMD also PYTORCH_MIOPEN_SUGGEST_NHWC=1",
        ""},
-      {"TensorFlow/JAX", "Build the model in channels last and let XLA assign layouts.",
+      {"TensorFlow/JAX", "Build the model with channels-last data and let XLA assign layouts.",
        "data_format='channels_last'; lax.conv_general_dilated(dimension_numbers=('NHWC', 'HWIO', "
        "'NHWC'))",
        ""}};

@@ -29,8 +29,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (ratio(work.per_step, context.step) < kFindingShare)
     return fine(rule, fmt::format("Loader restarts: {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
-  finding.claim =
-      fmt::format("The loader restarts its workers for {} on average: {}.", time, frequency(work));
+  finding.claim = fmt::format("Restarting the loader's workers takes {} on average: {}.", time,
+                              frequency(work));
   // A single occasion does not show how often this happens.
   finding.confidence = work.occasions.size() > 1 ? 0.9 : 0.6;
   finding.evidence = occasions_of(context, work);

@@ -239,6 +239,6 @@ extern const Rule kMemoryGrowth = {
     "Memory use rises throughout and would fill the device within 100,000 steps.",
     check,
     false,
-    "it costs memory, and time only when memory is full"};
+    "it costs memory; it costs time only when memory is full"};
 
 }  // namespace headway::analyzer

@@ -65,7 +65,7 @@ class Watch final : public Command {
 
   int run() override {
     if (std::filesystem::is_directory(trace_))
-      fail_usage("{}: is a folder; name the trace of one rank, or the one with all ranks.", trace_);
+      fail_usage("{}: is a folder; give one trace file, of one rank or of all ranks.", trace_);
     const live::DisplaySignals signals;
     live::FollowOptions options;
     options.file = trace_;

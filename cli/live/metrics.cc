@@ -71,7 +71,7 @@ void add_machine(Metrics& out, const MachineUse& use) {
     out.one("headway_machine_cpu_ratio", "gauge", "Busy share of all processors.",
             *use.machine_cpu_percent / 100);
   if (use.gpus.empty()) return;
-  out.begin("headway_gpu_busy_ratio", "gauge", "Time in which the GPU ran a kernel.");
+  out.begin("headway_gpu_busy_ratio", "gauge", "Share of time in which the GPU ran a kernel.");
   for (const GpuUse& gpu : use.gpus)
     out.sample(fmt::format("gpu=\"{}\"", gpu.device), gpu.busy_percent / 100);
   out.begin("headway_gpu_memory_used_bytes", "gauge", "GPU memory in use.");

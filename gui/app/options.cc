@@ -133,7 +133,7 @@ Options parse_options(int argc, char** argv) {
   if (!load_range.empty()) options.source.stretch = parse_range(load_range);
   if (!memory.empty()) options.source.memory_bytes = parse_bytes(memory);
   if (options.follow && (traces.size() != 1 || options.source.stretch))
-    fail_usage("--follow takes one whole trace.");
+    fail_usage("--follow takes exactly one trace and no --load-range.");
   if (!second.empty()) options.second = second;
   if (!screenshot.empty()) options.screenshot = screenshot;
   if (!csv.empty()) options.csv = csv;

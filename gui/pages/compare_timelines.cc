@@ -118,7 +118,7 @@ QWidget* CompareTimelines::bar() {
   previous_ = button(QStringLiteral("←"), tr("The step before on both sides"));
   next_ = button(QStringLiteral("→"), tr("The next step on both sides"));
   median_ = button(tr("Median steps"), tr("The steady steps of median length"));
-  QToolButton* whole = button(tr("Fit"), tr("Fit the aligned steps"));
+  QToolButton* whole = button(tr("Fit"), tr("Zoom to the aligned steps"));
   for (QWidget* widget :
        std::initializer_list<QWidget*>{previous_, boxes_[0], boxes_[1], next_, median_, whole})
     layout->addWidget(widget);

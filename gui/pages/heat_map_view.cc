@@ -181,8 +181,9 @@ void HeatMapView::paint_axis(QPainter& painter, const QRect& area) const {
   painter.drawText(QRect(area.left(), area.bottom() + 6 + fontMetrics().height(),
                          width() - area.left() - kMargin, fontMetrics().height()),
                    Qt::AlignLeft,
-                   fontMetrics().elidedText(tr("Step number · pale: excluded · red frame: has most "
-                                               "own work, so the others wait for it"),
+                   fontMetrics().elidedText(tr("Step number · pale: excluded · red frame: the "
+                                               "others wait for this one, which has the most own "
+                                               "work"),
                                             Qt::ElideRight, width() - area.left() - kMargin));
 }
 

@@ -228,7 +228,7 @@ QStringList StepChartView::describe_bar(std::uint32_t index, std::uint32_t share
   const StepBar& bar = chart_->bars[index];
   QStringList lines{
       tr("Step %1: %2").arg(bar.number).arg(QString::fromStdString(format_duration(bar.length())))};
-  if (shared > 1) lines << tr("the slowest of %1 steps here").arg(shared);
+  if (shared > 1) lines << tr("the slowest of the %1 steps in this bar").arg(shared);
   if (!bar.steady) lines << tr("excluded: first, last, cut or warm-up");
   if (auto outlier = outliers_.find(index); outlier != outliers_.end())
     lines << tr("Outlier: %1").arg(outlier->second);

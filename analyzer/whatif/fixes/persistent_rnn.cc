@@ -176,11 +176,11 @@ Proposal propose(const Predictor& predictor) {
   });
   if (layers == 0) return not_here("no recurrent layer runs one time step at a time");
   return {true,
-          fmt::format(
-              "{} runs of {} kernels each become one kernel: {} → {} ({})", layers,
-              kernels / static_cast<std::size_t>(layers), format_duration(before / layers),
-              format_duration(after / layers),
-              modelled ? "by the op graph's flops and bytes" : "time beyond the shortest kernel"),
+          fmt::format("{} runs of {} kernels each become one kernel: {} → {} ({})", layers,
+                      kernels / static_cast<std::size_t>(layers), format_duration(before / layers),
+                      format_duration(after / layers),
+                      modelled ? "by the op graph's flops and bytes"
+                               : "by each kernel's time beyond the shortest kernel's"),
           editor.take()};
 }
 

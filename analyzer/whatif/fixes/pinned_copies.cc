@@ -130,7 +130,7 @@ Proposal propose(const Predictor& predictor) {
                   format_bytes(static_cast<std::int64_t>(to_device.pinned)),
                   to_device.known  ? ""
                   : to_device.slow ? " (unchanged: the link is slower than the processor's copy)"
-                                   : fmt::format(" ({}: no pinned copy was recorded)",
+                                   : fmt::format(" (rate of {}: no pinned copy was recorded)",
                                                  host_link(predictor).label)),
       std::move(scenario)};
   bool may_be_slow = false;
