@@ -14,11 +14,11 @@ enum class ExitCode : int {
   kOk = 0,
   kOverBudget = 1,  ///< `check`, `diff`: findings or metrics over budget
   kUsage = 2,       ///< wrong command line
-  kBadInput = 3,    ///< a file that cannot be used: missing, empty, corrupt, newer
+  kBadInput = 3,    ///< a file that cannot be used: missing, empty, corrupt, of a newer version
   kInternal = 4,    ///< a bug, or the system refused something that should work
-  // Exit codes of `record` only, as a shell uses them:
-  kCannotExecute = 126,    ///< the command to record is there but cannot be executed
-  kCommandNotFound = 127,  ///< there is no such command
+  // Exit codes of `record` only, with the meaning that shells give them:
+  kCannotExecute = 126,    ///< the command to record exists but cannot be executed
+  kCommandNotFound = 127,  ///< the command to record does not exist
 };
 
 /// The only exception type of Headway. It is thrown where external input is read (arguments, files,
@@ -46,8 +46,8 @@ template <class... Args>
   throw Error(ExitCode::kInternal, fmt::format(text, std::forward<Args>(args)...));
 }
 
-/// Ends the program on a broken invariant (a bug in Headway), naming the expression. Active in
-/// every build: a wrong figure is worse than none.
+/// Names the broken invariant (a bug in Headway) and ends the program. Active in every build: a wrong
+/// figure is worse than none.
 [[noreturn]] void invariant_failed(const char* expression, const char* file, int line);
 #define HEADWAY_INVARIANT(expression) \
   ((expression) ? void() : ::headway::invariant_failed(#expression, __FILE__, __LINE__))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Every system of headway-train in one table: its switch, the devices that have it, the rule that finds it missing, what it gains as
-measured and as predicted on the simulated GPU and on the host, and what is published. Simulated runs are made here, as
-validate_whatif.py makes them; the host's figures are those that it and ab_matrix.py measured on a quiet machine (docs/accuracy.md,
---ab-matrix FILE). A system without a figure says why. Writes between the comments of docs/user-guide/systems.md.
+"""Makes the table of docs/user-guide/systems.md. Each row is a system: a technique that a switch of headway-train turns on or off.
+The columns are its switch, the devices that support it, the rule that finds it missing, its gain on the simulated GPU and on the host
+(measured and predicted), and published gains. Simulated runs are made here, with the code of validate_whatif.py. Figures of the host
+were measured on an idle machine: they come from docs/accuracy.md, where validate_whatif.py wrote them, and from ab_matrix.py
+(--ab-matrix FILE). Where a figure is missing, the cell says why. --markdown FILE replaces the table in FILE.
 Usage: systems_table.py BIN_FOLDER [--only TEXT] [--ab-matrix JSON] [--markdown FILE]"""
 import argparse
 import json
@@ -22,7 +23,7 @@ GNMT = [*SENTENCES, "--batch", "4", "--ranks", "4"]
 NONE = "no figure was found"
 HALVES = [*TEXT, "--features", "512", "--heads", "8"]
 
-# Besides those of validate_whatif.py: name: (setting of both sides, bad value, good value, fix).
+# Cases that validate_whatif.py does not have. name: (setting of both sides, bad value, good value, fix).
 MORE = {
     "one step ahead": ([*TEXT, "--batch", "8", "--sequence", "128", "--launch-us", "6"], ["--run-ahead", "1"], ["--run-ahead", "2"], "run-ahead"),
     "more batches ahead": ([*FAST, "--steps", "200", "--workers", "4", "--source", "files", "--storage-latency-ms", "0.2", "--jitter", "0.3"], ["--prefetch", "1"],
@@ -57,7 +58,8 @@ MORE = {
     "activations kept": ([*PARALLEL, "--layers", "6", "--batch", "8", "--precision", "bf16"], ["--recompute", "on"], ["--recompute", "off"], "keep-activations"),
 }
 
-# (system, devices, rule, case on sim, case on host (or of ab_matrix.py), published)
+# (system, devices, rule, case on sim, case on host, published gain). Instead of a case on the host: "ab: " with a case of ab_matrix.py,
+# or the reason why there is no figure.
 SYSTEMS = [
     ("Workers of the loader", ALL, "workers-starved, input-bound", "workers, slow files", "workers", "100 → 300 images/s from 1 to 7 workers, GPU 50 → 95 % (I/O study); +166 % (data-loader case)"),
     ("Batches made ahead", ALL, "input-bound", "more batches ahead", "more batches ahead", NONE),
@@ -134,7 +136,7 @@ def on_sim(name, runs):
 
 
 def host_rows(accuracy):
-    """Case: (measured, predicted), of the table that validate_whatif.py has written."""
+    """Measured and predicted gain by case, from the table in docs/accuracy.md."""
     section = accuracy.read_text().split("<!-- host: begin -->")[1].split("<!-- host: end -->")[0]
     rows = {}
     for line in section.splitlines():
@@ -146,13 +148,13 @@ def host_rows(accuracy):
 
 
 def ab_rows(file):
-    """Case: measured, of ab_matrix.py's JSON."""
+    """Measured gain by case, from ab_matrix.py's JSON."""
     rows = json.loads(file.read_text())["cases"] if file else []
     return {row["name"]: f"{gain(row['bad_ms'], row['good_ms'])}, not predicted" for row in rows}
 
 
-def ab_rows_of(markdown):
-    """The same of the table that this script wrote before, by system: measured on a quiet machine once, not with each table."""
+def existing_ab_rows(markdown):
+    """Measured gain by system, from the existing table: stays valid until ab_matrix.py is run again on an idle machine."""
     if not markdown or not markdown.exists():
         return {}
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in markdown.read_text().splitlines() if line.startswith("| ")]
@@ -174,7 +176,7 @@ def main():
     parser.add_argument("--markdown", type=pathlib.Path)
     arguments = parser.parse_args()
     host = host_rows(pathlib.Path(__file__).resolve().parent.parent / "docs/accuracy.md")
-    ab, before = ab_rows(arguments.ab_matrix), ab_rows_of(arguments.markdown)
+    ab, existing = ab_rows(arguments.ab_matrix), existing_ab_rows(arguments.markdown)
     lines = ["| system | switch | devices | rule | sim: step without → with | sim: predicted | host | published |", "|---|---|---|---|---|---|---|---|"]
     with tempfile.TemporaryDirectory(prefix="headway systems ") as folder:
         runs = Runs(arguments.binaries.resolve(), "sim", 40, pathlib.Path(folder), False)
@@ -183,7 +185,7 @@ def main():
                 continue
             measured, predicted = on_sim(case, runs)
             if on_host.startswith("ab: "):
-                on_host = ab.get(on_host[4:]) or before.get(system, "not measured: `scripts/ab_matrix.py --only " + on_host[4:] + "`")
+                on_host = ab.get(on_host[4:]) or existing.get(system, "not measured: `scripts/ab_matrix.py --only " + on_host[4:] + "`")
             cells = [system, switch_text(case), devices, ", ".join(f"`{one}`" for one in rule.split(", ")), measured, predicted, host.get(on_host, on_host), published]
             if not all(cells):
                 sys.exit(f"{system}: an empty cell")

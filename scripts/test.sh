@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds Headway and runs every test, from nothing: installs missing Debian packages, fetches what the build needs.
+# Builds Headway and runs every test, also in a fresh clone: installs missing Debian packages and fetches what the build needs.
 # Usage: scripts/test.sh [--preset dev|asan|tsan|no-cuda|no-qt] [ctest options]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,18 +9,18 @@ if [ "${1:-}" = --preset ]; then
   shift 2
 fi
 scripts/install_packages.sh
-# From nothing it is cheapest to compile many files together; a build folder that is there stays as it is.
-together=()
-[ -e "build/$preset/CMakeCache.txt" ] || together=(-DHEADWAY_UNITY=ON)
-cmake --preset "$preset" "${together[@]}"
+# A full build is fastest if it compiles many files together. An existing build folder keeps its setting.
+unity=()
+[ -e "build/$preset/CMakeCache.txt" ] || unity=(-DHEADWAY_UNITY=ON)
+cmake --preset "$preset" "${unity[@]}"
 cmake --build --preset "$preset"
-# What failed is said once more at the end of a long list, as it failed and run by itself: a test that then passes needs
-# mending too.
+# At the end, print the output of the failed tests again, and rerun them one at a time. A test that passes only in the
+# rerun needs mending too.
 ctest --preset "$preset" -j "$(nproc)" "$@" || {
-  echo "What failed:"
+  echo "Failed tests:"
   awk '/^[0-9]+\/[0-9]+ Testing: / { section = "" } { section = section $0 "\n" } /^Test Failed\.$/ { printf "%s", section }' \
     "build/$preset/Testing/Temporary/LastTest.log" || true
-  echo "What failed, once more by itself:"
+  echo "Failed tests, rerun one at a time:"
   ctest --preset "$preset" --rerun-failed --output-on-failure -j1 || true
   exit 8
 }

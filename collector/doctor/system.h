@@ -10,7 +10,8 @@
 
 namespace headway::doctor {
 
-/// The machine as the checks see it. Every answer may be missing; only inject_library() throws.
+/// What the checks ask the machine; tests override or redirect it. Any answer may be missing (empty
+/// or nullopt). Only inject_library() throws.
 class System {
  public:
   /// `root` replaces "/"; without `environment`, this process's environment is used.
@@ -22,7 +23,7 @@ class System {
   /// The content of a file without its last line break; empty when it cannot be read.
   std::string read(const std::string& path) const;
   bool exists(const std::string& path) const;
-  /// Whether this user may read and write it.
+  /// Whether this user may read and write the file.
   bool usable(const std::string& path) const;
   /// Names in a folder, sorted.
   std::vector<std::string> list(const std::string& folder) const;
@@ -33,29 +34,31 @@ class System {
   /// The names of all variables that are set.
   std::vector<std::string> variables() const;
 
-  /// Size of a file system in bytes; nullopt when the path does not exist.
+  /// Sizes of the file system that holds a path, in bytes.
   struct Space {
     std::uint64_t size = 0;
     std::uint64_t free = 0;
-    std::uint64_t type = 0;  ///< its magic number (statfs)
+    std::uint64_t type = 0;  ///< magic number of the file system (statfs)
   };
+  /// nullopt when the path does not exist.
   virtual std::optional<Space> space(const std::string& path) const;
-  /// Soft limit of a resource (RLIMIT_…); nullopt: none.
+  /// Soft limit of a resource (RLIMIT_…); nullopt: no limit.
   virtual std::optional<std::uint64_t> limit(int resource) const;
-  /// Whether a library can be loaded, and the number that `version_function` (int f(int*)) gives.
   struct Library {
     std::string name;
     std::string path;
-    int version = 0;
+    int version = 0;  ///< from `version_function`; 0: unknown
   };
+  /// The first of `names` that can be loaded; nullopt: none. `version_function` is the name of a
+  /// function int(int*) in the library that writes its version.
   virtual std::optional<Library> library(const std::vector<std::string>& names,
                                          const char* version_function) const;
-  /// NVLinks of each GPU, from NVML, which takes up to a second; empty when there is no NVML or no
-  /// GPU.
+  /// Number of NVLinks of one GPU.
   struct NvLinks {
     int active = 0;
     int inactive = 0;
   };
+  /// One entry per GPU, from NVML; empty without NVML or a GPU. Takes up to a second.
   virtual std::vector<NvLinks> nvlinks() const;
   /// Why the time-stamp counter cannot be trusted; empty when it can.
   virtual std::string tsc_trouble() const;

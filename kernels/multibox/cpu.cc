@@ -16,7 +16,8 @@ double smooth_l1(double difference) {
   return size < 1 ? size * size / 2 : size - 0.5;
 }
 
-/// Picks in one image: the rows are its anchors.
+/// Sets `picked` for one image: its positive anchors and its negative anchors with the largest losses.
+/// `negatives` is scratch memory.
 void pick_in_image(std::int64_t anchors, const float* losses, std::uint8_t* picked,
                    std::vector<std::int64_t>& negatives) {
   negatives.clear();
@@ -49,7 +50,8 @@ void background_losses(const MultiboxShape& s, const float* log_probabilities,
                        const std::int32_t* labels, float* losses) {
   parallel_for(s.rows(), kFlatGrain, max_threads(), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
-      // The logarithm of a probability of 1 may be slightly above 0.
+      // Rounding can make the logarithm of a probability slightly positive. Losses must be >= 0:
+      // negative values are marks.
       const float loss = std::max(0.0F, -log_probabilities[row * s.classes]);
       losses[row] = labels[row] == 0 ? loss : labels[row] > 0 ? kPositiveRow : kUncountedRow;
     }
@@ -80,13 +82,13 @@ void multibox_loss_forward(const MultiboxShape& s, const float* log_probabilitie
   std::int64_t correct = 0;
   for (std::int64_t i = 0; i < s.rows() && rows[i] >= 0; ++i) {
     const std::int64_t row = rows[i];
-    const float* x = log_probabilities + row * s.classes;
+    const float* log_p = log_probabilities + row * s.classes;
     const std::int32_t label = labels[row];
     HEADWAY_INVARIANT(label >= 0 && label < s.classes);
-    loss -= double{x[label]};
+    loss -= double{log_p[label]};
     if (label == 0) continue;
     ++positives;
-    correct += std::max_element(x, x + s.classes) - x == label;
+    correct += std::max_element(log_p, log_p + s.classes) - log_p == label;
     for (std::int64_t k = 4 * row; k < 4 * row + 4; ++k)
       loss += smooth_l1(double{offsets[k]} - double{targets[k]});
   }

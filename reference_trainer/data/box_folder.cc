@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace dom = simdjson::dom;
 
-/// One picture of the file.
+/// One entry of "images", with its boxes.
 struct Entry {
   std::string file;
   double width = 0;
@@ -24,7 +24,7 @@ struct Entry {
   std::vector<Box> boxes;
 };
 
-/// Reads one annotation file; every error names it and the entry.
+/// Reads an annotation file in COCO's format. Errors name the file and the bad entry.
 class Annotations {
  public:
   explicit Annotations(const fs::path& path) : path_(path) {
@@ -55,7 +55,7 @@ class Annotations {
     return result;
   }
 
-  /// A field of entry `number` of a list.
+  /// The field `name` of `entry`. Errors call it entry `number` of the list `list`.
   template <class T>
   T field(dom::element entry, const char* name, const char* list, std::size_t number) const {
     T value{};
@@ -119,12 +119,12 @@ class Annotations {
           "the entry",
           number);
     Entry& entry = image->second;
-    auto part = [](double pixels, double extent) {
+    auto fraction = [](double pixels, double extent) {
       return static_cast<float>(std::clamp(pixels / extent, 0.0, 1.0));
     };
-    const Box box{part(edges[0], entry.width), part(edges[1], entry.height),
-                  part(edges[0] + edges[2], entry.width), part(edges[1] + edges[3], entry.height),
-                  label->second};
+    const Box box{fraction(edges[0], entry.width), fraction(edges[1], entry.height),
+                  fraction(edges[0] + edges[2], entry.width),
+                  fraction(edges[1] + edges[3], entry.height), label->second};
     if (box.area() > 0) entry.boxes.push_back(box);
   }
 
@@ -156,24 +156,25 @@ std::int64_t BoxSet::most_boxes() const {
 
 BoxSet read_boxes(const fs::path& root, bool test, std::int64_t most) {
   Annotations annotations(root / kAnnotations);
-  std::vector<std::pair<std::uint64_t, Entry*>> mixed;
+  // Sorted by a hash of the name: a shuffled order that is the same in every run.
+  std::vector<std::pair<std::uint64_t, Entry*>> shuffled;
   for (auto& [id, entry] : annotations.images()) {
     const std::uint64_t key = fnv1a(entry.file);
-    if (!entry.boxes.empty() && (key % 10 == 0) == test) mixed.emplace_back(key, &entry);
+    if (!entry.boxes.empty() && (key % 10 == 0) == test) shuffled.emplace_back(key, &entry);
   }
-  if (mixed.empty())
+  if (shuffled.empty())
     fail_input("{}: no {} picture has boxes.", escape_terminal((root / kAnnotations).string()),
                test ? "test" : "training");
-  std::ranges::sort(mixed, [](const auto& a, const auto& b) {
+  std::ranges::sort(shuffled, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second->file < b.second->file;
   });
-  if (most > 0 && most < static_cast<std::int64_t>(mixed.size()))
-    mixed.resize(static_cast<std::size_t>(most));
+  if (most > 0 && most < static_cast<std::int64_t>(shuffled.size()))
+    shuffled.resize(static_cast<std::size_t>(most));
   BoxSet set;
   set.pictures.root = root;
   set.pictures.classes = annotations.classes();
   std::uint64_t identity = fnv1a(root.string());
-  for (auto& [key, entry] : mixed) {
+  for (auto& [key, entry] : shuffled) {
     const std::int64_t bytes = size_of_picture(root / entry->file);
     identity = fnv1a(std::to_string(bytes), identity ^ key);
     set.pictures.files.push_back({entry->file, 0, bytes});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Batches of images with boxes: the input pipeline of SSD (Liu et al., 2016) in the order of NVIDIA DALI's.
+// Makes batches of images with boxes: the input pipeline of SSD (Liu et al., 2016), with the stages
+// in the same order as in NVIDIA DALI.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -30,8 +31,8 @@ class BoxMaker final : public BatchMaker {
       pixels_.resize(samples.size() * area());
       floats_.resize(samples.size() * area());
     }
-    nvtx::Range whole(batch_, stage_payload(RangeKind::kBatch, batch.id,
-                                            packed_ ? image_bytes() : float_bytes()));
+    nvtx::Range whole(batch_name_, stage_payload(RangeKind::kBatch, batch.id,
+                                                 packed_ ? image_bytes() : float_bytes()));
     run(batch, BoxStage::kRead, source_.bytes(samples), [&] { source_.read(samples, encoded_); });
     reset_images(epoch, samples);
     run(batch, BoxStage::kDecode, image_bytes(), [&] { decode(); });
@@ -49,11 +50,11 @@ class BoxMaker final : public BatchMaker {
   }
 
  private:
-  /// The transforms of one image so far; the stages draw from `random` in their order.
+  /// The state of one image between stages. Each stage that is random draws from `random`.
   struct Image {
     Picture picture;
-    Box part{0, 0, 1, 1, 0};
-    std::vector<Box> boxes;
+    Box part{0, 0, 1, 1, 0};  ///< the crop, as fractions of the picture
+    std::vector<Box> boxes;   ///< as fractions of `part`
     bool mirrored = false;
     Random random{0};
   };
@@ -87,6 +88,7 @@ class BoxMaker final : public BatchMaker {
     for (const Image& image : images_) count += image.boxes.size();
     return static_cast<std::int64_t>(count * sizeof(Box));
   }
+  /// Four bytes for a label and sixteen for four offsets.
   std::int64_t target_bytes() const { return 20 * options_.batch * options_.boxes.per_image(); }
 
   void reset_images(std::int64_t epoch, std::span<const std::int64_t> samples) {
@@ -162,10 +164,11 @@ class BoxMaker final : public BatchMaker {
     auto* const labels = batch.labels.as<std::int32_t>();
     std::ranges::copy(labels_, labels);
     std::ranges::copy(targets_, batch.boxes.as<float>());
+    // The last batch of an epoch may be shorter: mark its unused rows.
     std::fill(labels + labels_.size(), labels + options_.batch * options_.boxes.per_image(), -1);
   }
 
-  /// Writes the transforms, which the device applies, into the block.
+  /// Writes the transforms of each image into the packed batch. The device applies them.
   void pack() {
     for (std::size_t i = 0; i < images_.size(); ++i) {
       const kernels::PicturePart& picture = packed_->picture(i);
@@ -196,13 +199,13 @@ class BoxMaker final : public BatchMaker {
 
   SampleSource& source_;
   const LoaderOptions& options_;
-  const nvtx::Name batch_ = nvtx::intern("batch");
+  const nvtx::Name batch_name_ = nvtx::intern("batch");
   std::vector<nvtx::Name> names_;  // by index in kBoxStages
   EncodedBatch encoded_;
-  std::optional<PackedBatch> packed_;
+  std::optional<PackedBatch> packed_;  // set if the device transforms the images
   std::vector<Image> images_;
-  std::vector<std::uint8_t> pixels_;
-  std::vector<float> floats_;
+  std::vector<std::uint8_t> pixels_;  // of the batch, after resizing
+  std::vector<float> floats_;         // the same pixels, after colour changes
   std::vector<std::int32_t> labels_;
   std::vector<float> targets_;
 };

@@ -5,11 +5,12 @@
 
 namespace headway::trainer::ops {
 
-/// Operands of conv2d_fused and linear_fused: x, weights, bias, and an optional residual.
+/// Input indices of the fused products conv2d_fused and linear_fused. Their inputs are x, weights,
+/// bias, and an optional residual.
 inline constexpr std::size_t kFusedBias = 2;
 inline constexpr std::size_t kFusedResidual = 3;
 
-/// Whether `node` is one of the two.
+/// Whether `node` is a conv2d_fused or a linear_fused.
 bool is_fused_product(const Node& node);
 inline const FusedProductAttributes& fused_product(const Node& node) {
   return std::get<FusedProductAttributes>(node.attributes);

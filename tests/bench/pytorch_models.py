@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Trains one of the models of trainer_vs_pytorch.py with PyTorch and prints the durations of its steps in seconds as JSON, of the
-fastest of the usual settings. Runs under the Python that has PyTorch.
+"""Trains one model of trainer_vs_pytorch.py with PyTorch, once for each usual setting (memory layout, fused optimizer). Prints the
+step durations of the fastest setting in seconds, as JSON. Run it with a Python that has PyTorch.
 Usage: pytorch_models.py CASE --device cpu|cuda --precision fp32|tf32|amp|bf16 --threads N --steps N [--compile]"""
 import argparse
 import contextlib
@@ -14,17 +14,17 @@ import torch.nn.functional as F
 
 
 class Basic(nn.Module):
-    """Two 3x3 convolutions, as ResNet-20 has them."""
+    """The block of ResNet-20: two 3x3 convolutions."""
 
     expansion = 1
 
-    def __init__(self, inside, channels, stride):
+    def __init__(self, in_channels, channels, stride):
         super().__init__()
-        self.conv1 = nn.Conv2d(inside, channels, 3, stride, 1, bias=False)
+        self.conv1 = nn.Conv2d(in_channels, channels, 3, stride, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(channels)
         self.conv2 = nn.Conv2d(channels, channels, 3, 1, 1, bias=False)
         self.bn2 = nn.BatchNorm2d(channels)
-        self.shortcut = shortcut(inside, channels, stride)
+        self.shortcut = shortcut(in_channels, channels, stride)
 
     def forward(self, x):
         y = F.relu(self.bn1(self.conv1(x)), inplace=True)
@@ -33,17 +33,17 @@ class Basic(nn.Module):
 
 
 class Bottleneck(nn.Module):
-    """1x1, 3x3 (with the stride), 1x1, as ResNet-50 has them."""
+    """The block of ResNet-50: convolutions of 1x1, 3x3 (with the stride) and 1x1."""
 
     expansion = 4
 
-    def __init__(self, inside, channels, stride):
+    def __init__(self, in_channels, channels, stride):
         super().__init__()
-        outside = channels * self.expansion
-        self.conv1, self.bn1 = nn.Conv2d(inside, channels, 1, bias=False), nn.BatchNorm2d(channels)
+        out_channels = channels * self.expansion
+        self.conv1, self.bn1 = nn.Conv2d(in_channels, channels, 1, bias=False), nn.BatchNorm2d(channels)
         self.conv2, self.bn2 = nn.Conv2d(channels, channels, 3, stride, 1, bias=False), nn.BatchNorm2d(channels)
-        self.conv3, self.bn3 = nn.Conv2d(channels, outside, 1, bias=False), nn.BatchNorm2d(outside)
-        self.shortcut = shortcut(inside, outside, stride)
+        self.conv3, self.bn3 = nn.Conv2d(channels, out_channels, 1, bias=False), nn.BatchNorm2d(out_channels)
+        self.shortcut = shortcut(in_channels, out_channels, stride)
 
     def forward(self, x):
         y = F.relu(self.bn1(self.conv1(x)), inplace=True)
@@ -51,19 +51,19 @@ class Bottleneck(nn.Module):
         return F.relu(self.bn3(self.conv3(y)) + self.shortcut(x), inplace=True)
 
 
-def shortcut(inside, outside, stride):
-    if stride == 1 and inside == outside:
+def shortcut(in_channels, out_channels, stride):
+    if stride == 1 and in_channels == out_channels:
         return nn.Identity()
-    return nn.Sequential(nn.Conv2d(inside, outside, 1, stride, bias=False), nn.BatchNorm2d(outside))
+    return nn.Sequential(nn.Conv2d(in_channels, out_channels, 1, stride, bias=False), nn.BatchNorm2d(out_channels))
 
 
 def resnet(block, blocks, width, stem, classes):
-    layers, inside = list(stem), stem[0].out_channels
+    layers, in_channels = list(stem), stem[0].out_channels
     for stage, count in enumerate(blocks):
         for number in range(count):
-            layers.append(block(inside, width << stage, 2 if stage and not number else 1))
-            inside = (width << stage) * block.expansion
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inside, classes))
+            layers.append(block(in_channels, width << stage, 2 if stage and not number else 1))
+            in_channels = (width << stage) * block.expansion
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(in_channels, classes))
 
 
 def resnet20():
@@ -98,18 +98,19 @@ class Gpt(nn.Module):
         self.tokens, self.positions = nn.Embedding(256, c), nn.Embedding(sequence, c)
         self.blocks = nn.Sequential(*[Block(c, heads) for _ in range(layers)])
         self.ln, self.head = nn.LayerNorm(c), nn.Linear(c, 256, bias=False)
-        self.register_buffer("places", torch.arange(sequence))
+        self.register_buffer("position_ids", torch.arange(sequence))
 
     def forward(self, x):
-        return self.head(self.ln(self.blocks(self.tokens(x) + self.positions(self.places)))).view(-1, 256)
+        return self.head(self.ln(self.blocks(self.tokens(x) + self.positions(self.position_ids)))).view(-1, 256)
 
 
+# name: (layers, heads, features, sequence, batch)
 GPTS = {"transformer": (4, 4, 256, 128, 8), "transformer-small": (4, 4, 128, 128, 8), "gpt2-small": (12, 12, 768, 1024, 16)}
 BATCH = {"resnet20": 32, "resnet50": 128}
 
 
 def settings_of(case, device):
-    """(model, input, labels, optimizer) of each setting that a user would try."""
+    """Yields (model, input, labels, optimizer) for each setting that a user would try."""
     if case in BATCH:
         batch, shape, classes = BATCH[case], ((1, 28, 28) if case == "resnet20" else (3, 224, 224)), 10
         for layout in (torch.channels_last, torch.contiguous_format):
@@ -128,14 +129,14 @@ def settings_of(case, device):
         yield model, torch.randint(0, 256, (batch, sequence), device=device), torch.randint(0, 256, (batch * sequence,), device=device), optimizer
 
 
-def durations(case_parts, device, precision, steps, compiled):
-    model, x, labels, optimizer = case_parts
+def step_durations(setting, device, precision, steps, compiled):
+    model, x, labels, optimizer = setting
     run = torch.compile(model) if compiled else model
     half = {"amp": torch.float16, "bf16": torch.bfloat16}.get(precision)
     scaler = torch.amp.GradScaler(device, enabled=precision == "amp")
     result = []
     warm_up = 15 if device == "cuda" else 5
-    for number in range(steps + warm_up):
+    for step in range(steps + warm_up):
         start = time.perf_counter()
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast(device, half) if half else contextlib.nullcontext():
@@ -143,14 +144,14 @@ def durations(case_parts, device, precision, steps, compiled):
         scaler.scale(loss).backward()
         scaler.step(optimizer)
         scaler.update()
-        if device == "cuda" and (number == warm_up - 1 or number == steps + warm_up - 1):
+        if device == "cuda" and (step == warm_up - 1 or step == steps + warm_up - 1):
             torch.cuda.synchronize()
-            if number == warm_up - 1:
-                first = time.perf_counter()
-        if number >= warm_up:
+            if step == warm_up - 1:
+                measured_from = time.perf_counter()
+        if step >= warm_up:
             result.append(time.perf_counter() - start)
-    # A GPU's steps run behind the host: what they take is told by all of them together.
-    return [(time.perf_counter() - first) / steps] * steps if device == "cuda" else result
+    # The host runs ahead of a GPU, so only the total time of the steps is known: report their mean.
+    return [(time.perf_counter() - measured_from) / steps] * steps if device == "cuda" else result
 
 
 def main():
@@ -166,8 +167,8 @@ def main():
     torch.manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = options.precision == "tf32"
     torch.backends.cudnn.benchmark = True
-    results = [durations(parts, options.device, options.precision, options.steps, options.compile)
-               for parts in settings_of(options.case, options.device)]
+    results = [step_durations(setting, options.device, options.precision, options.steps, options.compile)
+               for setting in settings_of(options.case, options.device)]
     print(json.dumps({"version": torch.__version__, "steps": min(results, key=lambda r: sorted(r)[len(r) // 2])}))
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// headway-gui over its life: settings, traces that must stay as they are, files from the command
-// line.
+// headway-gui from start to exit: it keeps its settings, leaves traces unchanged, and obeys the
+// command line.
 #include <doctest/doctest.h>
 
 #include <QCryptographicHash>
@@ -36,7 +36,7 @@ std::size_t files_in(const std::filesystem::path& folder) {
   return files;
 }
 
-/// headway-gui with a window that no screen shows.
+/// Starts headway-gui with an offscreen window.
 void start_gui(QProcess& process, const QStringList& arguments, const QString& home) {
   QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
@@ -49,16 +49,16 @@ void start_gui(QProcess& process, const QStringList& arguments, const QString& h
   REQUIRE(process.waitForStarted(30'000));
 }
 
-/// The program's settings in a folder of the test's own, as long as it lives.
-class OwnSettings {
+/// While it exists, the settings of headway-gui are in a temporary folder.
+class TemporarySettings {
  public:
-  OwnSettings() {
+  TemporarySettings() {
     test::application();
     QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, text(folder_.path()));
     QCoreApplication::setOrganizationName("headway");
     QCoreApplication::setApplicationName("headway-gui");
   }
-  ~OwnSettings() {
+  ~TemporarySettings() {
     QCoreApplication::setOrganizationName({});
     QCoreApplication::setApplicationName({});
   }
@@ -70,7 +70,7 @@ class OwnSettings {
 
 }  // namespace
 
-TEST_CASE("a program killed while it loads leaves the trace as it was, and nothing beside it") {
+TEST_CASE("a program killed while it loads leaves the trace unchanged and no other file") {
   test::TemporaryFolder folder;
   test::TemporaryFolder home;
   std::filesystem::path trace = folder / "run.sqlite";
@@ -92,7 +92,7 @@ TEST_CASE("a program killed while it loads leaves the trace as it was, and nothi
   CHECK(killed_while_alive == 6);
 }
 
-TEST_CASE("a trace that may only be read, in a folder that may only be read, opens") {
+TEST_CASE("a read-only trace in a read-only folder opens") {
   test::TemporaryFolder folder;
   test::TemporaryFolder home;
   std::filesystem::path trace = folder / "run.sqlite";
@@ -108,17 +108,17 @@ TEST_CASE("a trace that may only be read, in a folder that may only be read, ope
   CHECK(files_in(folder.path()) == 1);
 }
 
-TEST_CASE("without a home to write in the window opens and stays silent") {
+TEST_CASE("without a writable home folder, the window opens and nothing is printed") {
   QProcess process;
   start_gui(process, {text(test::training_file())}, "/proc/nowhere");
-  CHECK(!process.waitForFinished(1500));  // it shows its window
+  CHECK(!process.waitForFinished(1500));  // still running, with its window open
   process.terminate();
   process.waitForFinished(30'000);
   CHECK(process.readAllStandardError().isEmpty());
 }
 
-TEST_CASE("theme, rail and the widths of the side panels are kept from run to run") {
-  OwnSettings settings;
+TEST_CASE("theme, rail and widths of the side panels are kept between runs") {
+  TemporarySettings settings;
   {
     gui::MainWindow w(true);
     w.resize(1300, 800);
@@ -140,16 +140,16 @@ TEST_CASE("theme, rail and the widths of the side panels are kept from run to ru
 }
 
 TEST_CASE("damaged settings do no harm") {
-  OwnSettings settings;
+  TemporarySettings settings;
   const std::string nonsense[] = {
       "\x01\x02 not an ini file [[[ \xff\xfe", std::string(100'000, '['),
       "[General]\ndark=@Variant(\\0\\0\\0\\x7f)\ngeometry=12\nrail=maybe\n"
       "recent=@Variant(\\xff\\xff\\xff\\xff)\n[splitter]\ntimeline=x\ntimeline-side=@ByteArray()\n",
       "[General]\ngeometry=@ByteArray(\\x1\\xd9\\xd0\\xcb\\0\\x3\\0\\0\\x7f\\xff\\xff\\xff)\n"
       "recent=/nowhere/a.sqlite, \"\\x1b[2J<b>.sqlite\"\n"};
-  for (const std::string& one : nonsense) {
+  for (const std::string& content : nonsense) {
     std::filesystem::create_directories(settings.file().parent_path());
-    std::ofstream(settings.file(), std::ios::binary | std::ios::trunc) << one;
+    std::ofstream(settings.file(), std::ios::binary | std::ios::trunc) << content;
     gui::MainWindow w(true);
     w.show();
     QApplication::processEvents();
@@ -161,7 +161,7 @@ TEST_CASE("damaged settings do no harm") {
   }
 }
 
-TEST_CASE("two traces and tables can be named on the command line") {
+TEST_CASE("the command line opens two traces and exports tables and pictures") {
   test::TemporaryFolder folder;
   test::TemporaryFolder home;
   auto run = [&](const QStringList& arguments) {
@@ -173,16 +173,16 @@ TEST_CASE("two traces and tables can be named on the command line") {
   };
   QString a = text(test::training_file());
   QString b = text(test::faster_file());
-  // A disk that is full, as far as the program can tell.
-  QProcess small;
-  small.start("bash",
-              {"-c", "trap '' XFSZ; ulimit -f 8; QT_QPA_PLATFORM=offscreen exec \"$@\"", "-",
+  // A limit on the size of files stands in for a full disk.
+  QProcess limited;
+  limited.start(
+      "bash", {"-c", "trap '' XFSZ; ulimit -f 8; QT_QPA_PLATFORM=offscreen exec \"$@\"", "-",
                HEADWAY_BINARY_DIR "/headway-gui", a, "--export-csv", text(folder / "events.csv")});
-  REQUIRE(small.waitForFinished(60'000));
-  CHECK(small.exitCode() == 2);
-  const QString said = QString::fromUtf8(small.readAllStandardError());
-  CHECK(said.contains("events.csv"));
-  CHECK(said.contains("File too large"));
+  REQUIRE(limited.waitForFinished(60'000));
+  CHECK(limited.exitCode() == 2);
+  const QString message = QString::fromUtf8(limited.readAllStandardError());
+  CHECK(message.contains("events.csv"));
+  CHECK(message.contains("File too large"));
   CHECK(files_in(folder.path()) == 0);
   auto [status, out, err] =
       run({a, "--compare", b, "--screenshot", text(folder / "c.png"), "--export-csv", "-"});

@@ -35,7 +35,7 @@ struct RankCell {
 struct RankRow {
   std::string label;                           ///< "rank 3"
   std::string detail;                          ///< host and device
-  std::vector<std::optional<RankCell>> cells;  ///< by RankMap::steps
+  std::vector<std::optional<RankCell>> cells;  ///< by RankMap::steps; nullopt: no such step
   analyzer::ClassTimes mean;                   ///< of the steady steps
 };
 
@@ -44,24 +44,24 @@ struct Straggler {
   std::uint32_t column = 0;  ///< into RankMap::steps
   std::uint32_t row = 0;
   DurationNs excess;                         ///< its own() time minus that of the median rank
-  std::optional<analyzer::TimeClass> cause;  ///< the class that exceeds the median rank's most
-  DurationNs cause_excess;
+  std::optional<analyzer::TimeClass> cause;  ///< the class that is most above the median rank
+  DurationNs cause_excess;                   ///< by how much
 };
 
 /// Ranks by steps. A trace of one rank has a row for each device.
 struct RankMap {
   std::vector<std::int64_t> steps;  ///< step numbers, ascending
   std::vector<RankRow> rows;
-  std::vector<Straggler> stragglers;  ///< for the steps in which one rank stands out, by step
+  std::vector<Straggler> stragglers;  ///< by step; only steps in which one rank stands out
   bool of_devices = false;            ///< rows are devices of one rank
-  bool can_tell_waits = false;        ///< waiting and transfer are split: all ranks are here
+  bool can_tell_waits = false;        ///< waiting for others is known apart from transfer
   std::string text;                   ///< a sentence or two: who is slow and why
   std::shared_ptr<const analyzer::JobAnalysis> job;  ///< null for one rank
 
   /// The least value and the 98th percentile of the cells: the ends of the colour scale.
   std::pair<DurationNs, DurationNs> range(RankMetric metric) const;
-  /// The metric in which ranks differ most. Causes come before effects: what the others wait for
-  /// rather than their waiting. kStep when ranks do not differ.
+  /// The metric in which ranks differ most. Prefers a cause, such as compute, to its effect, the
+  /// waiting of the other ranks. kStep when ranks do not differ.
   RankMetric most_different() const;
 };
 
