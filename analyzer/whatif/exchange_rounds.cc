@@ -45,7 +45,8 @@ std::vector<Names> kernels_before(const Trace& trace, std::span<const Transfer> 
 }
 
 bool share_one(const Names& a, const Names& b) {
-  return std::ranges::any_of(a, [&](std::string_view name) { return std::ranges::binary_search(b, name); });
+  return std::ranges::any_of(
+      a, [&](std::string_view name) { return std::ranges::binary_search(b, name); });
 }
 
 /// The number of rounds in the sums of a stream; 1 if the kernels do not show more.

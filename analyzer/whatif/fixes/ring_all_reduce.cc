@@ -113,7 +113,8 @@ double time_of(const TransferLine& line, double bytes, double faster) {
 /// ring's link carries the share of one rank, equally often in each direction, or of one node if
 /// sums inside the nodes come first. A server may keep its message in the host's memory; a ring
 /// passes through each device's own link.
-double ring_ns(const Trace& trace, const Transfer& sum, const AtRoot& root, const Nodes& nodes, const Ring& ring) {
+double ring_ns(const Trace& trace, const Transfer& sum, const AtRoot& root, const Nodes& nodes,
+               const Ring& ring) {
   if (nodes.one()) return time_of(nodes.inside.line, sum.bytes, ring.link);
   const int members = nodes.ranks / nodes.per_node;
   const double once = root.once_ns(sum);
@@ -146,8 +147,10 @@ Scenario without_server(const Predictor& predictor, std::span<const Transfer> su
                         const AtRoot& root, const Nodes& nodes, const Ring& ring) {
   Editor editor(predictor);
   for (const Transfer& one : sums)
-    editor.set_transfer(one.op,
-                        DurationNs{std::llround(one.wait + ring_ns(predictor.trace(), one, root, nodes, ring))}, true);
+    editor.set_transfer(
+        one.op,
+        DurationNs{std::llround(one.wait + ring_ns(predictor.trace(), one, root, nodes, ring))},
+        true);
   return editor.take();
 }
 
