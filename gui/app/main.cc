@@ -17,12 +17,12 @@
 #include "common/error.h"
 #include "common/text.h"
 #include "gui/app/options.h"
-#include "gui/background_task.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/export.h"
 #include "gui/pages/export_menu.h"
 #include "gui/pages/main_window.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/timeline/background_task.h"
 
 namespace headway::gui {
 namespace {

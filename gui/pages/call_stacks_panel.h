@@ -7,10 +7,10 @@
 #include <QWidget>
 #include <memory>
 
-#include "gui/background_task.h"
 #include "gui/models/flames/call_stacks.h"
 #include "gui/models/opening/session.h"
 #include "gui/pages/flame_view.h"
+#include "gui/timeline/background_task.h"
 
 namespace headway::gui {
 

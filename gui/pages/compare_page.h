@@ -10,12 +10,12 @@
 #include <QTableView>
 #include <memory>
 
-#include "gui/background_task.h"
 #include "gui/pages/change_waterfall.h"
 #include "gui/pages/compare_timelines.h"
 #include "gui/pages/page_widget.h"
 #include "gui/pages/result_table_model.h"
 #include "gui/pages/trace_loader.h"
+#include "gui/timeline/background_task.h"
 
 namespace headway::gui {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "gui/background_task.h"
 #include "gui/pages/page_widget.h"
+#include "gui/timeline/background_task.h"
 
 namespace headway::gui {
 

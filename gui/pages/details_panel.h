@@ -6,9 +6,9 @@
 #include <QScrollArea>
 #include <memory>
 
-#include "gui/background_task.h"
 #include "gui/models/details/details.h"
 #include "gui/models/opening/session.h"
+#include "gui/timeline/background_task.h"
 
 namespace headway::gui {
 

@@ -4,10 +4,10 @@
 #include <QWidget>
 #include <memory>
 
-#include "gui/background_task.h"
 #include "gui/models/search/hit_list.h"
 #include "gui/pages/data_table.h"
 #include "gui/pages/duration_histogram_view.h"
+#include "gui/timeline/background_task.h"
 
 namespace headway::gui {
 

@@ -5,9 +5,9 @@
 #include <QWidget>
 #include <memory>
 
-#include "gui/background_task.h"
 #include "gui/models/opening/session.h"
 #include "gui/pages/data_table.h"
+#include "gui/timeline/background_task.h"
 
 namespace headway::gui {
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <optional>
 
-#include "gui/background_task.h"
 #include "gui/models/opening/session.h"
 #include "gui/models/search/hit_marks.h"
 #include "gui/models/search/search.h"
+#include "gui/timeline/background_task.h"
 
 namespace headway::gui {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "gui/background_task.h"
 #include "gui/models/prediction/what_if.h"
+#include "gui/timeline/background_task.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

@@ -4,10 +4,10 @@
 #include <QObject>
 #include <memory>
 
-#include "gui/background_task.h"
 #include "gui/models/opening/session.h"
 #include "gui/models/timeline/event_links.h"
 #include "gui/models/timeline/path_lanes.h"
+#include "gui/timeline/background_task.h"
 
 namespace headway::gui {
 

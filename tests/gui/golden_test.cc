@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "gui/background_task.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/timeline/background_task.h"
 #include "tests/gui/support/application.h"
 #include "tests/gui/support/golden.h"
 #include "tests/gui/support/sessions.h"

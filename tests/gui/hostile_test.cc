@@ -9,10 +9,10 @@
 #include <QWheelEvent>
 #include <limits>
 
-#include "gui/background_task.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/start_page.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/timeline/background_task.h"
 #include "tests/gui/support/application.h"
 #include "tests/gui/support/sessions.h"
 

@@ -17,7 +17,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "gui/background_task.h"
 #include "gui/pages/change_waterfall.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/compare_timelines.h"
@@ -27,6 +26,7 @@
 #include "gui/pages/ranks_page.h"
 #include "gui/pages/start_page.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/timeline/background_task.h"
 #include "tests/gui/support/application.h"
 #include "tests/gui/support/sessions.h"
 #include "tests/support/temporary_folder.h"

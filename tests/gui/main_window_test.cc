@@ -15,7 +15,6 @@
 #include <fstream>
 
 #include "common/format.h"
-#include "gui/background_task.h"
 #include "gui/models/details/findings.h"
 #include "gui/models/figures/op_table.h"
 #include "gui/pages/doubts_banner.h"
@@ -29,6 +28,7 @@
 #include "gui/pages/steps_page.h"
 #include "gui/pages/summary_page.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/timeline/background_task.h"
 #include "gui/timeline/key_bindings.h"
 #include "tests/gui/support/application.h"
 #include "tests/gui/support/sessions.h"

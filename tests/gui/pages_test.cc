@@ -5,7 +5,6 @@
 #include <QClipboard>
 #include <QFile>
 
-#include "gui/background_task.h"
 #include "gui/pages/data_table.h"
 #include "gui/pages/health_page.h"
 #include "gui/pages/input_page.h"
@@ -18,6 +17,7 @@
 #include "gui/pages/steps_page.h"
 #include "gui/pages/tables_page.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/timeline/background_task.h"
 #include "tests/gui/support/application.h"
 #include "tests/gui/support/sessions.h"
 #include "tests/support/temporary_folder.h"

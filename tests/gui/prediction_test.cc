@@ -9,9 +9,9 @@
 
 #include "analyzer/whatif/fix.h"
 #include "common/format.h"
-#include "gui/background_task.h"
 #include "gui/pages/findings_page.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/timeline/background_task.h"
 #include "tests/gui/support/application.h"
 #include "tests/gui/support/sessions.h"
 

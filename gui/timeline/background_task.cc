@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "gui/background_task.h"
+#include "gui/timeline/background_task.h"
 
 #include <exception>
 #include <mutex>
