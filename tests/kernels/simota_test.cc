@@ -27,9 +27,11 @@ std::size_t at(std::int64_t i) {
 double centre(const float* box, int axis) {
   return (double{box[axis]} + box[axis + 2]) / 2;
 }
+/// In float, because centres that lie on an edge but for rounding are common.
 bool holds(const float* box, const float* other) {
-  return centre(other, 0) > box[0] && centre(other, 0) < box[2] && centre(other, 1) > box[1] &&
-         centre(other, 1) < box[3];
+  const float x = (other[0] + other[2]) / 2;
+  const float y = (other[1] + other[3]) / 2;
+  return x > box[0] && x < box[2] && y > box[1] && y < box[3];
 }
 
 /// The offsets' box, in double.
