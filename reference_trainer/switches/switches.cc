@@ -159,10 +159,11 @@ std::vector<Switch> make_switches() {
               "expert-imbalance", try_values({"1"}, shares_experts)},
              &S::router_imbalance, 1, 4096),
       choice<Matching>({"matching", kModel,
-                        "Which anchors of ssd learn which box: those that overlap it most, as in "
-                        "SSD, or by SimOTA, as in YOLOX, its k anchors for which classes and boxes "
-                        "are predicted best; k is the sum of their ten largest overlaps. simota "
-                        "reads predictions, so it needs --assign batched or per-sample.",
+                        "Which anchors of ssd learn which box. overlap: those that overlap it "
+                        "most, as in SSD. simota: the k anchors whose predictions fit it best, as "
+                        "in YOLOX; k is the sum of its ten largest overlaps with predictions. "
+                        "simota needs --assign batched or per-sample, because the loader has no "
+                        "predictions.",
                         "serial-per-sample"},
                        &S::matching,
                        {{"overlap", Matching::kOverlap}, {"simota", Matching::kSimota}}),
