@@ -57,6 +57,7 @@ CASES = {
     "topology": (RANKS + ["--ranks", "4", "--ranks-per-node", "2", "--network-gb-per-s", "0.01"], ["--topology", "flat"], ["--topology", "hierarchical"]),
     "balance": (["--model", "gnmt", "--layers", "2", "--features", "64", "--batch", "16"], ["--balance", "random"], ["--balance", "sorted"]),
     "assign": (BOXES + ["--batch", "32", "--launch-us", "60"], ["--assign", "per-sample"], ["--assign", "batched"]),
+    "assign simota": (BOXES + ["--batch", "32", "--launch-us", "60", "--matching", "simota"], ["--assign", "per-sample"], ["--assign", "batched"]),
     "coords": (BOXES + ["--batch", "4", "--link-mb-per-s", "20"], ["--coords", "host-round-trip"], ["--coords", "device"]),
     "infer_precision": (SERVED, ["--infer-precision", "fp32"], ["--infer-precision", "int8"]),
     "fold_bn": (SERVED, ["--fold-bn", "off", "--fused-epilogue", "off"], ["--fold-bn", "on", "--fused-epilogue", "on"]),

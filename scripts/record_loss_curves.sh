@@ -23,3 +23,4 @@ record transformer 120 --model transformer --layers 2 --heads 2 --features 32 --
 record resnet 80 --depth 8 --width 8 --batch 16 --samples 2000 --source memory
 record gnmt 120 --model gnmt --layers 2 --features 32 --sequence 24 --batch 16 --dropout 0
 record ssd 120 --model ssd --depth 8 --width 8 --batch 16 --samples 1000 --cache-dir "$folder"
+record ssd_simota 120 --model ssd --depth 8 --width 8 --batch 16 --samples 1000 --cache-dir "$folder" --matching simota --assign batched

@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 
-from validate_whatif import FAST, HOST, LARGE, RANKS, SERVED, SIM, TEXT, TINY_TEXT, Runs, replace_section, validate
+from validate_whatif import BOXES, FAST, HOST, LARGE, RANKS, SERVED, SIM, TEXT, TINY_TEXT, Runs, replace_section, validate
 
 ALL = "host, cuda, sim"
 SIM_ONLY = "sim"
@@ -38,6 +38,7 @@ MORE = {
     "loss": ([*TEXT, "--layers", "1", "--features", "64", "--graph-compiler", "off"], ["--fused-loss", "off"], ["--fused-loss", "on"], "fuse-chains"),
     "unaligned features": ([*TEXT, "--layers", "4", "--heads", "2", "--sequence", "512", "--precision", "bf16", "--gpu", "a100"], ["--features", "1018"], ["--features", "1024"], "pad-shapes"),
     "split sums": ([*PARALLEL, "--layers", "4", "--batch", "1", "--gpu", "a100"], ["--split-k", "off"], ["--split-k", "on"], "split-k"),
+    "SimOTA one by one": ([*BOXES, "--matching", "simota"], ["--assign", "per-sample"], ["--assign", "batched"], "batch-samples"),
     "sentences of any length": (GNMT, ["--balance", "random"], ["--balance", "sorted"], "even-ranks"),
     "sentences of like length": ([*SENTENCES, "--batch", "16"], ["--balance", "random"], ["--balance", "sorted"], "less-padding"),
     "half gradients, slow network": ([*RANKS, "--network-gb-per-s", "1"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
@@ -100,6 +101,8 @@ SYSTEMS = [
     ("Direct data gradients", ALL, "slow-strided-dgrad", "strided gradients", "strided gradients", "up to 25 times for one convolution (cuDNN 8.1)"),
     ("Full clock", SIM_ONLY, "clock-throttled", "clock", "only simulated", NONE),
     ("Anchors in batches", ALL, "serial-per-sample", "boxes assigned one by one", "boxes assigned one by one", "384 → 69 ms (assignment in a detector)"),
+    ("SimOTA in batches", ALL, "serial-per-sample", "SimOTA one by one", "measured on a loaded machine only ([0012](../design/0012-detector.md))",
+     "384 → 69 ms (assignment in a detector)"),
     ("Coordinates on the device", ALL, "host-round-trip", "coordinates on the host", "coordinates on the host", "9.69 ms → 32 µs (one operator)"),
     ("Sums beside the backward pass", ALL, "comm-not-overlapped", "overlap, fast network", "overlap", "57 to 60 % of the ops overlapped (DDP, 8 A100)"),
     ("Buckets", ALL, "comm-too-small, unbucketed-collectives", "buckets", "buckets", "25 MB, the first 1 MB (PyTorch)"),

@@ -193,6 +193,7 @@ HOST = {
     "bias and activation": ([*HOST_TEXT, "--batch", "16", "--memory-gb-per-s", "2", "--graph-compiler", "off"], ["--fused-bias-act", "off"], ["--fused-bias-act", "on"], "fuse-chains"),
     "attention": ([*TINY_TEXT, "--steps", "40", "--layers", "2", "--features", "128", "--batch", "8", "--sequence", "128", "--launch-us", "5", *SPIN], ["--fused-attention", "off"], ["--fused-attention", "on"], "fused-attention"),
     "boxes assigned one by one": ([*HOST_BOXES, "--batch", "32", "--launch-us", "60"], ["--assign", "per-sample"], ["--assign", "batched"], "batch-samples"),
+    "SimOTA one by one": ([*HOST_BOXES, "--batch", "32", "--launch-us", "60", "--matching", "simota"], ["--assign", "per-sample"], ["--assign", "batched"], "batch-samples"),
     "coordinates on the host": ([*HOST_BOXES, "--batch", "4", "--link-mb-per-s", "20"], ["--coords", "host-round-trip"], ["--coords", "device"], "stay-on-device"),
     "overlap": ([*HOST_RANKS, "--network-gb-per-s", "0.01", "--bucket-mb", "0.25", "--first-bucket-mb", "0.1"], ["--overlap", "off"], ["--overlap", "on"], "overlap-communication"),
     "buckets": ([*HOST_RANKS, "--network-us", "1000"], SINGLE, None, "larger-buckets"),

@@ -81,7 +81,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.55;  // that the repetitions are samples is inferred
   finding.evidence = std::move(serial.evidence);
   finding.advice = {
-      {"headway-train", "Match the boxes of all images together, or in the loader's workers.",
+      {"headway-train",
+       "Match the boxes of all images together. SSD's matching can also run in the loader's "
+       "workers.",
        "--assign batched", settings(context.trace, {"assign"})},
       {"PyTorch",
        "Process the whole batch at once: pad to the largest sample and mask, or vectorise the "

@@ -16,15 +16,6 @@ float area(float width, float height) {
 /// Smallest size of a degenerate box, so that its logarithm is finite.
 constexpr float kLeastExtent = 1e-6F;
 
-void encode(const float* box, const float* anchor, float* to) {
-  const float width = anchor[2] - anchor[0];
-  const float height = anchor[3] - anchor[1];
-  to[0] = ((box[0] + box[2]) - (anchor[0] + anchor[2])) / 2 / width / kCentreVariance;
-  to[1] = ((box[1] + box[3]) - (anchor[1] + anchor[3])) / 2 / height / kCentreVariance;
-  to[2] = std::log(std::max(box[2] - box[0], kLeastExtent) / width) / kSizeVariance;
-  to[3] = std::log(std::max(box[3] - box[1], kLeastExtent) / height) / kSizeVariance;
-}
-
 /// The box that the anchor overlaps most, if by more than half; -1: none.
 std::int64_t most_overlapping(const BoxMatchShape& s, const float* overlaps, std::int64_t anchor) {
   float most = 0.5F;
@@ -46,7 +37,7 @@ void match_image(const BoxMatchShape& s, const float* boxes, const std::int32_t*
     if (box < 0) {
       std::fill_n(offsets + 4 * anchor, 4, 0.0F);
     } else {
-      encode(boxes + 4 * box, anchors + 4 * anchor, offsets + 4 * anchor);
+      encode_box(boxes + 4 * box, anchors + 4 * anchor, offsets + 4 * anchor);
     }
   };
   for (std::int64_t anchor = 0; anchor < s.anchors; ++anchor)
@@ -74,6 +65,28 @@ float box_overlap(const float* a, const float* b) {
                             std::min(a[3], b[3]) - std::max(a[1], b[1]));
   const float all = area(a[2] - a[0], a[3] - a[1]) + area(b[2] - b[0], b[3] - b[1]) - shared;
   return all > 0 ? shared / all : 0;
+}
+
+void encode_box(const float* box, const float* anchor, float* offsets) {
+  const float width = anchor[2] - anchor[0];
+  const float height = anchor[3] - anchor[1];
+  offsets[0] = ((box[0] + box[2]) - (anchor[0] + anchor[2])) / 2 / width / kCentreVariance;
+  offsets[1] = ((box[1] + box[3]) - (anchor[1] + anchor[3])) / 2 / height / kCentreVariance;
+  offsets[2] = std::log(std::max(box[2] - box[0], kLeastExtent) / width) / kSizeVariance;
+  offsets[3] = std::log(std::max(box[3] - box[1], kLeastExtent) / height) / kSizeVariance;
+}
+
+void decode_box(const float* offsets, const float* anchor, float* box) {
+  const float anchor_width = anchor[2] - anchor[0];
+  const float anchor_height = anchor[3] - anchor[1];
+  const float x = (anchor[0] + anchor[2]) / 2 + offsets[0] * kCentreVariance * anchor_width;
+  const float y = (anchor[1] + anchor[3]) / 2 + offsets[1] * kCentreVariance * anchor_height;
+  const float width = anchor_width * std::exp(offsets[2] * kSizeVariance);
+  const float height = anchor_height * std::exp(offsets[3] * kSizeVariance);
+  box[0] = x - width / 2;
+  box[1] = y - height / 2;
+  box[2] = x + width / 2;
+  box[3] = y + height / 2;
 }
 
 void box_overlaps(const BoxMatchShape& s, const float* boxes, const std::int32_t* labels,

@@ -26,6 +26,12 @@ inline constexpr float kSizeVariance = 0.2F;
 /// Intersection over union of two boxes; 0 when both are empty.
 float box_overlap(const float* a, const float* b);
 
+/// offsets [4]: centre and size of the box relative to the anchor, ((x - ax) / aw, (y - ay) / ah) /
+/// 0.1 and (log w/aw, log h/ah) / 0.2.
+void encode_box(const float* box, const float* anchor, float* offsets);
+/// The box that these offsets of an anchor describe.
+void decode_box(const float* offsets, const float* anchor, float* box);
+
 /// overlaps [images][boxes][anchors]; 0 where there is no box.
 void box_overlaps(const BoxMatchShape& shape, const float* boxes, const std::int32_t* labels,
                   const float* anchors, float* overlaps);
@@ -37,8 +43,7 @@ void best_anchors(const BoxMatchShape& shape, const float* overlaps, std::int32_
 /// An anchor takes the box that it overlaps most when the overlap is more than half; the first of
 /// equal ones. The best anchor of a box takes that box in any case; of two boxes the later.
 /// anchor_labels [images][anchors] is the class + 1, or 0 for background. offsets
-/// [images][anchors][4] are centre and size of the box relative to the anchor, ((x - ax) / aw, (y -
-/// ay) / ah) / 0.1 and (log w/aw, log h/ah) / 0.2; 0 for background.
+/// [images][anchors][4] are those of encode_box(); 0 for background.
 void match_targets(const BoxMatchShape& shape, const float* boxes, const std::int32_t* labels,
                    const float* anchors, const float* overlaps, const std::int32_t* best,
                    std::int32_t* anchor_labels, float* offsets);

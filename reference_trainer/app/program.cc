@@ -226,6 +226,12 @@ void check_device_settings(const Settings& s) {
     fail_usage(
         "recompute: only the transformer can recompute blocks. Use --model transformer, or remove "
         "it.");
+  if (s.matching == Matching::kSimota && s.model != ModelKind::kSsd)
+    fail_usage("matching: only ssd matches anchors with boxes. Use --model ssd, or remove it.");
+  if (!assign_fits_matching(s))
+    fail_usage(
+        "matching: simota reads the model's predictions, which the loader's workers do not have. "
+        "Use --assign batched or per-sample.");
   if (s.world > 0 && s.device != DeviceKind::kSim)
     fail_usage("world: only --device sim can simulate a drawn machine. Remove --world.");
   if (s.cuda_graph && s.raw_allocator)

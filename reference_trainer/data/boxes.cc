@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "kernels/box_match/op.h"
+#include "kernels/simota/op.h"
 
 namespace headway::trainer {
 namespace {
@@ -85,7 +86,9 @@ void flip_boxes(std::span<Box> boxes) {
 
 BoxEncoder::BoxEncoder(std::span<const FeatureMap> maps) {
   std::vector<float> anchors;
+  std::vector<float> regions;
   for (const FeatureMap& map : maps) {
+    const float reach = kernels::kSimotaReach / static_cast<float>(map.cells);
     for (int row = 0; row < map.cells; ++row) {
       for (int column = 0; column < map.cells; ++column) {
         const float x = (static_cast<float>(column) + 0.5F) / static_cast<float>(map.cells);
@@ -98,10 +101,13 @@ BoxEncoder::BoxEncoder(std::span<const FeatureMap> maps) {
           add_anchor(anchors, x, y, map.scale * root, map.scale / root);
           add_anchor(anchors, x, y, map.scale / root, map.scale * root);
         }
+        for (std::int64_t i = 0; i < map.anchors_per_cell(); ++i)
+          regions.insert(regions.end(), {x - reach, y - reach, x + reach, y + reach});
       }
     }
   }
   anchors_ = std::make_shared<const std::vector<float>>(std::move(anchors));
+  regions_ = std::make_shared<const std::vector<float>>(std::move(regions));
 }
 
 std::vector<BoxEncoder::FeatureMap> ssd_feature_maps(int size) {
@@ -142,16 +148,9 @@ void BoxEncoder::encode(std::span<const Box> boxes, std::span<std::int32_t> labe
 }
 
 Box BoxEncoder::decode(std::size_t anchor, std::span<const float, 4> offsets) const {
-  using kernels::kCentreVariance;
-  using kernels::kSizeVariance;
-  const float* a = anchors_->data() + 4 * anchor;
-  const float anchor_width = a[2] - a[0];
-  const float anchor_height = a[3] - a[1];
-  const float x = (a[0] + a[2]) / 2 + offsets[0] * kCentreVariance * anchor_width;
-  const float y = (a[1] + a[3]) / 2 + offsets[1] * kCentreVariance * anchor_height;
-  const float width = anchor_width * std::exp(offsets[2] * kSizeVariance);
-  const float height = anchor_height * std::exp(offsets[3] * kSizeVariance);
-  return {x - width / 2, y - height / 2, x + width / 2, y + height / 2, 0};
+  std::array<float, 4> box;
+  kernels::decode_box(offsets.data(), anchors_->data() + 4 * anchor, box.data());
+  return {box[0], box[1], box[2], box[3], 0};
 }
 
 }  // namespace headway::trainer

@@ -56,6 +56,10 @@ class BoxEncoder {
   /// [count][4]: left, top, right, bottom.
   std::shared_ptr<const std::vector<float>> anchors() const { return anchors_; }
 
+  /// [count][4]: the region of each anchor as SimOTA takes it (kernels/simota/op.h), a square around
+  /// the centre of its cell that may reach beyond the image.
+  std::shared_ptr<const std::vector<float>> regions() const { return regions_; }
+
   /// Fills in, for each anchor, the label (0: background, else the label of the box + 1) and the
   /// four offsets of the box that the anchor has to find, by the rules of kernels/box_match/op.h.
   void encode(std::span<const Box> boxes, std::span<std::int32_t> labels,
@@ -65,6 +69,7 @@ class BoxEncoder {
 
  private:
   std::shared_ptr<const std::vector<float>> anchors_;
+  std::shared_ptr<const std::vector<float>> regions_;
 };
 
 /// SSD's feature maps for square images of `size` pixels behind a backbone that halves the size

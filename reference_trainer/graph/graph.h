@@ -19,6 +19,7 @@
 #include "kernels/max_pool/op.h"
 #include "kernels/multibox/op.h"
 #include "kernels/row_program/op.h"
+#include "kernels/simota/op.h"
 #include "kernels/work.h"
 #include "reference_trainer/graph/shape.h"
 #include "reference_trainer/switches/choices.h"
@@ -186,6 +187,15 @@ struct BoxMatchAttributes {
   std::shared_ptr<const std::vector<float>> anchors;  ///< [anchors][4]
   bool per_sample = false;                            ///< separate kernels for every image
 };
+struct SimotaAttributes {
+  kernels::SimotaShape shape;
+  std::shared_ptr<const std::vector<float>> anchors;  ///< [anchors][4]
+  std::shared_ptr<const std::vector<float>> regions;  ///< [anchors][4]
+  bool per_sample = false;                            ///< separate kernels for every image
+
+  /// Images of one kernel.
+  std::int64_t images_at_once() const { return per_sample ? 1 : shape.match.images; }
+};
 enum class OptimizerKind : std::uint8_t { kSgd, kAdam, kLamb, kLars };
 struct OptimizerAttributes {
   OptimizerKind kind = OptimizerKind::kSgd;
@@ -210,9 +220,9 @@ using Attributes =
     std::variant<NoAttributes, ConvolutionAttributes, BatchNormAttributes, FusedProductAttributes,
                  QuantiseAttributes, RowAttributes, kernels::RowProgram, EmbeddingAttributes,
                  LayerNormAttributes, kernels::AttentionShape, kernels::BatchedMatmul,
-                 kernels::MaxPoolShape, kernels::MultiboxShape, BoxMatchAttributes, RollAttributes,
-                 SwapAttributes, ExchangeAttributes, RouteAttributes, DecodeAttributes,
-                 LstmAttributes, OptimizerAttributes>;
+                 kernels::MaxPoolShape, kernels::MultiboxShape, BoxMatchAttributes,
+                 SimotaAttributes, RollAttributes, SwapAttributes, ExchangeAttributes,
+                 RouteAttributes, DecodeAttributes, LstmAttributes, OptimizerAttributes>;
 
 struct OpDefinition;  // op_definition.h
 

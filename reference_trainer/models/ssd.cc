@@ -58,6 +58,7 @@ ValueId heads(Graph& graph, const std::string& name, std::span<const ValueId> ma
 }  // namespace
 
 Model build_ssd(const SsdOptions& o) {
+  HEADWAY_INVARIANT(o.matching == Matching::kOverlap || o.assign != Assign::kLoader);
   Model model;
   Graph& graph = model.graph;
   const std::vector<BoxEncoder::FeatureMap> layout = ssd_feature_maps(o.size);
@@ -70,14 +71,20 @@ Model build_ssd(const SsdOptions& o) {
   const std::vector<ValueId> maps = feature_maps(graph, o, model.images, layout);
   const ValueId scores = heads(graph, "classes", maps, layout, o.classes + 1);
   const ValueId offsets = heads(graph, "offsets", maps, layout, 4);
+  const kernels::BoxMatchShape match{o.batch, o.boxes, anchors};
+  const bool per_sample = o.assign == Assign::kPerSample;
+  const bool simota = o.matching == Matching::kSimota;
   ops::AnchorTargets wanted{model.labels, model.boxes};
-  if (o.assign != Assign::kLoader) {
-    const BoxMatchAttributes by{
-        {o.batch, o.boxes, anchors}, encoder.anchors(), o.assign == Assign::kPerSample};
-    wanted = ops::assign_boxes(graph, "assign", model.boxes, model.labels, by);
-  }
-  model.figures =
-      ops::multibox_loss(graph, "loss", scores, offsets, wanted, o.batch, o.pick_on_processor);
+  if (o.assign != Assign::kLoader && !simota)
+    wanted = ops::assign_boxes(graph, "assign", model.boxes, model.labels,
+                               {match, encoder.anchors(), per_sample});
+  const ValueId log_probabilities = ops::log_softmax(graph, "loss.log_softmax", scores);
+  if (simota)
+    wanted = ops::assign_simota(
+        graph, "assign", model.boxes, model.labels, log_probabilities, offsets,
+        {{match, o.classes + 1}, encoder.anchors(), encoder.regions(), per_sample});
+  model.figures = ops::multibox_loss(graph, "loss", log_probabilities, offsets, wanted, o.batch,
+                                     o.pick_on_processor);
   return model;
 }
 

@@ -19,6 +19,7 @@ struct SsdOptions {
   int classes = 20;  ///< not counting background
   int depth = 20;    ///< of the residual network, as in ResnetOptions
   int width = 16;
+  Matching matching = Matching::kOverlap;  ///< kSimota: not with Assign::kLoader
   Assign assign = Assign::kLoader;
   std::int64_t boxes = 1;          ///< room for boxes per image, where the device matches them
   bool pick_on_processor = false;  ///< the processor picks the anchors that the loss counts

@@ -25,12 +25,6 @@ void differentiate_join(Gradients& gradients, NodeId id) {
   for (std::size_t i = 0; i < parts.size(); ++i) gradients.accumulate(id, node.inputs[i], parts[i]);
 }
 
-ValueId add_numbers(Graph& graph, const std::string& name, std::int64_t count) {
-  const ValueId id = add_output(graph, name, {count});
-  graph.value(id).type = DataType::kInt32;
-  return id;
-}
-
 }  // namespace
 
 const OpDefinition kJoinMaps{"join_maps", "maps -> the rows of all, image by image", move_work,
@@ -60,10 +54,10 @@ AnchorTargets assign_boxes(Graph& graph, const std::string& name, ValueId boxes,
           "four numbers for each box", graph.value(boxes).shape);
   require(graph.value(labels).shape == Shape{places}, kAssignBoxes, name, "a label for each box",
           graph.value(labels).shape);
-  const AnchorTargets targets{add_numbers(graph, name + ".labels", rows),
+  const AnchorTargets targets{add_output(graph, name + ".labels", {rows}, DataType::kInt32),
                               add_output(graph, name + ".offsets", {rows, 4})};
   const ValueId overlaps = add_output(graph, name + ".overlaps", {places, shape.anchors});
-  const ValueId best = add_numbers(graph, name + ".best", places);
+  const ValueId best = add_output(graph, name + ".best", {places}, DataType::kInt32);
   graph.add_node({&kAssignBoxes,
                   name,
                   Phase::kForward,

@@ -43,11 +43,17 @@ const OpDefinition kNllLoss{"nll_loss", "logarithms of the probabilities, labels
 const OpDefinition kNllLossBackward{"nll_loss_backward", "labels -> gradient of the logarithms",
                                     loss_work};
 
+ValueId log_softmax(Graph& graph, const std::string& name, ValueId scores) {
+  const Shape in = graph.value(scores).shape;
+  require(in.rank() == 2, kLogSoftmax, name, "scores [N, classes]", in);
+  return add_forward(graph, kLogSoftmax, name, {scores}, in);
+}
+
 ValueId cross_entropy(Graph& graph, const std::string& name, ValueId logits, ValueId labels) {
   const Shape in = graph.value(logits).shape;
   require(in.rank() == 2 && graph.value(labels).shape == Shape{in[0]}, kNllLoss, name,
           "logits [N, classes] and labels [N]", in);
-  const ValueId y = add_forward(graph, kLogSoftmax, name + ".log_softmax", {logits}, in);
+  const ValueId y = log_softmax(graph, name + ".log_softmax", logits);
   const ValueId figures = add_forward(graph, kNllLoss, name, {y, labels}, {3});
   graph.value(figures).role = Role::kResult;
   return figures;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The loss of a detector (mathematics in kernels/multibox/op.h) as several ops: log_softmax, the
-// loss of each anchor as background, the choice of the anchors that count, the sum over them.
+// The loss of a detector (mathematics in kernels/multibox/op.h) as several ops: the loss of each
+// anchor as background, the choice of the anchors that count, the sum over them.
 #include "kernels/multibox/op.h"
 
-#include "kernels/softmax/op.h"
 #include "reference_trainer/ops/support.h"
 
 namespace headway::trainer::ops {
@@ -54,12 +53,9 @@ constexpr ProcessorForm kPickForm{pick_on_processor, 8};
 
 ValueId pick_anchors(Graph& graph, const std::string& name, ValueId losses,
                      const MultiboxShape& shape, bool on_processor) {
-  std::vector<ValueId> outputs = {add_output(graph, name, {shape.rows()})};
-  graph.value(outputs[0]).type = DataType::kInt32;
-  if (!on_processor) {
-    outputs.push_back(add_output(graph, name + ".picked", {shape.rows()}));
-    graph.value(outputs[1]).type = DataType::kUint8;
-  }
+  std::vector<ValueId> outputs = {add_output(graph, name, {shape.rows()}, DataType::kInt32)};
+  if (!on_processor)
+    outputs.push_back(add_output(graph, name + ".picked", {shape.rows()}, DataType::kUint8));
   Node node{&kPickAnchors, name, Phase::kForward, NodeId::none(), {losses}, outputs, shape};
   node.on_processor = on_processor;
   graph.add_node(std::move(node));
@@ -80,22 +76,23 @@ const OpDefinition kMultiboxLossBackward{
     "multibox_loss_backward", "labels, offsets, targets, places -> dlogarithms, doffsets",
     loss_work};
 
-ValueId multibox_loss(Graph& graph, const std::string& name, ValueId scores, ValueId offsets,
-                      const AnchorTargets& targets, std::int64_t images, bool pick_on_processor) {
-  const Shape in = graph.value(scores).shape;
+ValueId multibox_loss(Graph& graph, const std::string& name, ValueId log_probabilities,
+                      ValueId offsets, const AnchorTargets& targets, std::int64_t images,
+                      bool pick_on_processor) {
+  const Shape in = graph.value(log_probabilities).shape;
   require(in.rank() == 2 && in[0] % images == 0 && graph.value(offsets).shape == Shape{in[0], 4},
-          kMultiboxLoss, name, "scores [rows, classes] and offsets [rows, 4]", in);
+          kMultiboxLoss, name, "logarithms [rows, classes] and offsets [rows, 4]", in);
   require(graph.value(targets.labels).shape == Shape{in[0]} &&
               graph.value(targets.offsets).shape == Shape{in[0], 4},
           kMultiboxLoss, name, "a label and four offsets for each row",
           graph.value(targets.labels).shape);
   const MultiboxShape shape{images, in[0] / images, static_cast<int>(in[1])};
-  const ValueId y = add_forward(graph, kLogSoftmax, name + ".log_softmax", {scores}, in);
   const ValueId losses = add_forward(graph, kBackgroundLosses, name + ".background",
-                                     {y, targets.labels}, {shape.rows()}, shape);
+                                     {log_probabilities, targets.labels}, {shape.rows()}, shape);
   const ValueId rows = pick_anchors(graph, name + ".pick", losses, shape, pick_on_processor);
-  const ValueId figures = add_forward(
-      graph, kMultiboxLoss, name, {y, targets.labels, offsets, targets.offsets, rows}, {3}, shape);
+  const ValueId figures =
+      add_forward(graph, kMultiboxLoss, name,
+                  {log_probabilities, targets.labels, offsets, targets.offsets, rows}, {3}, shape);
   graph.value(figures).role = Role::kResult;
   return figures;
 }

@@ -77,6 +77,8 @@ ValueId attention(Graph& graph, const std::string& name, ValueId qkv,
 ValueId batched_matmul(Graph& graph, const std::string& name, ValueId a, ValueId b,
                        const kernels::BatchedMatmul& shape);
 ValueId softmax(Graph& graph, const std::string& name, ValueId x);
+/// scores [N, classes] -> the logarithms of their softmax.
+ValueId log_softmax(Graph& graph, const std::string& name, ValueId scores);
 /// A recurrent layer: x [steps·rows, features] time-major -> [steps·rows, hidden]. `tokens`
 /// determine how many steps the batch uses.
 ValueId lstm(Graph& graph, const std::string& name, ValueId x, ValueId tokens,
@@ -153,11 +155,18 @@ struct AnchorTargets {
 /// Computes them on the device from boxes [images·boxes, 4] and their labels int32 [images·boxes].
 AnchorTargets assign_boxes(Graph& graph, const std::string& name, ValueId boxes, ValueId labels,
                            const BoxMatchAttributes& attributes);
-/// scores [images·anchors, classes], offsets [images·anchors, 4] -> figures [3]
+/// Computes them from boxes, their labels and what the model predicts, by SimOTA
+/// (kernels/simota/op.h): `log_probabilities` [images·anchors, classes], `offsets` [images·anchors,
+/// 4]. No gradient passes through it.
+AnchorTargets assign_simota(Graph& graph, const std::string& name, ValueId boxes, ValueId labels,
+                            ValueId log_probabilities, ValueId offsets,
+                            const SimotaAttributes& attributes);
+/// log_probabilities [images·anchors, classes], offsets [images·anchors, 4] -> figures [3]
 /// (kernels/multibox/op.h), as several ops. `pick_on_processor`: the processor picks the anchors
 /// that count.
-ValueId multibox_loss(Graph& graph, const std::string& name, ValueId scores, ValueId offsets,
-                      const AnchorTargets& targets, std::int64_t images, bool pick_on_processor);
+ValueId multibox_loss(Graph& graph, const std::string& name, ValueId log_probabilities,
+                      ValueId offsets, const AnchorTargets& targets, std::int64_t images,
+                      bool pick_on_processor);
 
 }  // namespace ops
 }  // namespace headway::trainer

@@ -99,6 +99,7 @@
   OP(kJoinMaps, add_join_maps, add_join) \
   OP(kSplitMaps, add_split_maps, add_split) \
   OP(kAssignBoxes, add_assign_boxes, add_assign_boxes) \
+  OP(kAssignSimota, add_assign_simota, add_assign_simota) \
   OP(kBackgroundLosses, add_background_losses, add_background_losses) \
   OP(kPickAnchors, add_pick_anchors, add_pick_anchors) \
   OP(kMultiboxLoss, add_multibox_loss, add_multibox_loss) \

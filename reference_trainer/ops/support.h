@@ -22,10 +22,12 @@ inline std::int64_t elements(const Graph& graph, ValueId id) {
   return graph.value(id).shape.elements();
 }
 
-inline ValueId add_output(Graph& graph, const std::string& name, Shape shape) {
+inline ValueId add_output(Graph& graph, const std::string& name, Shape shape,
+                          DataType type = DataType::kFloat32) {
   Value value;
   value.name = name;
   value.shape = std::move(shape);
+  value.type = type;
   return graph.add_value(std::move(value));
 }
 

@@ -50,6 +50,12 @@ enum class Precision : std::uint8_t {
   kBf16,   ///< as O2 with BF16, whose range needs no loss scaling
 };
 
+/// Which anchors of a detector learn which box.
+enum class Matching : std::uint8_t {
+  kOverlap,  ///< those that overlap it most, as in SSD
+  kSimota,   ///< those for which the model's predictions cost least, as in YOLOX
+};
+
 /// What makes the targets of the anchors.
 enum class Assign : std::uint8_t {
   kLoader,     ///< the loader's workers encode them

@@ -8,11 +8,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json tuning_json(const Tuning& tune, const Settings& settings) {
+/// The values to try that fit the other settings.
+std::vector<std::string> fitting_values(const Switch& one, const Settings& settings) {
+  std::vector<std::string> values = one.tune.values;
+  if (one.tune.fits)
+    std::erase_if(values, [&](const std::string& value) {
+      Settings tried = settings;
+      one.set(tried, value);
+      return !one.tune.fits(tried);
+    });
+  return values;
+}
+
+Json tuning_json(const Switch& one, const Settings& settings) {
+  const Tuning& tune = one.tune;
   if (tune.how == Tuning::How::kNever) return nullptr;
   Json json;
   if (tune.how == Tuning::How::kValues) {
-    json["values"] = tune.values;
+    json["values"] = fitting_values(one, settings);
   } else {
     json["least"] = tune.least;
     json["most"] = tune.most;
@@ -32,7 +45,7 @@ std::string switches_json(const EffectiveSettings& settings) {
                     {"legal", one.values},
                     {"value", one.get(settings.values())},
                     {"from", settings.origin(one)},
-                    {"tune", tuning_json(one.tune, settings.values())}});
+                    {"tune", tuning_json(one, settings.values())}});
   const Json root = {{"schema", "headway-train.switches"},
                      {"version", 1},
                      {"preset", settings.preset()},

@@ -38,6 +38,7 @@ struct Settings {
   std::int64_t expert_choices = 1;
   double expert_capacity = 0;   ///< times the mean load; 0: no token is dropped
   double router_imbalance = 1;  ///< load of the busiest expert, times the mean
+  Matching matching = Matching::kOverlap;
   // optimizer
   OptimizerChoice optimizer = OptimizerChoice::kAuto;
   double learning_rate = 0;  ///< 0: a default that suits the optimizer

@@ -23,10 +23,12 @@ struct Declaration {
   Tuning tune = {};
 };
 
-/// For Declaration::tune: `headway tune` may try these values.
+/// For Declaration::tune: `headway tune` may try these values, as far as the settings `fits`.
 inline Tuning try_values(std::vector<std::string> values,
-                         bool (*matters)(const Settings&) = nullptr) {
-  return {.how = Tuning::How::kValues, .values = std::move(values), .matters = matters};
+                         bool (*matters)(const Settings&) = nullptr,
+                         bool (*fits)(const Settings&) = nullptr) {
+  return {
+      .how = Tuning::How::kValues, .values = std::move(values), .matters = matters, .fits = fits};
 }
 /// `headway tune` may double and halve the value within these bounds.
 inline Tuning try_doubling(std::int64_t least, std::int64_t most,

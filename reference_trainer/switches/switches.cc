@@ -158,6 +158,15 @@ std::vector<Switch> make_switches() {
               "factor.",
               "expert-imbalance", try_values({"1"}, shares_experts)},
              &S::router_imbalance, 1, 4096),
+      choice<Matching>({"matching", kModel,
+                        "Which anchors of ssd learn which box. overlap: those that overlap it "
+                        "most, as in SSD. simota: the k anchors whose predictions fit it best, as "
+                        "in YOLOX; k is the sum of its ten largest overlaps with predictions. "
+                        "simota needs --assign batched or per-sample, because the loader has no "
+                        "predictions.",
+                        "serial-per-sample"},
+                       &S::matching,
+                       {{"overlap", Matching::kOverlap}, {"simota", Matching::kSimota}}),
       choice<OptimizerChoice>({"optimizer", kModel,
                                "SGD with momentum, AdamW, or their layer-wise forms LARS and LAMB "
                                "for large batches; auto: SGD for images, AdamW for text."},
@@ -239,15 +248,16 @@ std::vector<Switch> make_switches() {
                     "places (published: up to 25 times for a single one, cuDNN 8.1).",
                     "slow-strided-dgrad", try_values({"fast"}, has_convolutions)},
                    &S::slow_dgrad, {{"fast", false}, {"slow", true}}),
-      choice<Assign>({"assign", kPlacement,
-                      "Where ssd matches boxes to anchors: in the loader's workers, or on the "
-                      "device, for the whole batch in three kernels, or in three kernels per image "
-                      "(published: batched 384 to 69 ms for an assignment per image).",
-                      "serial-per-sample", try_values({"loader", "batched"}, is_ssd)},
-                     &S::assign,
-                     {{"loader", Assign::kLoader},
-                      {"batched", Assign::kBatched},
-                      {"per-sample", Assign::kPerSample}}),
+      choice<Assign>(
+          {"assign", kPlacement,
+           "Where ssd matches boxes to anchors: in the loader's workers, or on the "
+           "device, for the whole batch in three kernels (SimOTA: five), or in as many "
+           "per image (published: SimOTA 384 to 69 ms, batched).",
+           "serial-per-sample", try_values({"loader", "batched"}, is_ssd, assign_fits_matching)},
+          &S::assign,
+          {{"loader", Assign::kLoader},
+           {"batched", Assign::kBatched},
+           {"per-sample", Assign::kPerSample}}),
       choice<bool>(
           {"coords", kPlacement,
            "Where ssd picks the places of the anchors that the loss counts: on the device, or on "
@@ -720,6 +730,10 @@ Settings with_micro_batches(Settings settings) {
   settings.batch /= settings.micro_batches;
   settings.accumulate = settings.micro_batches;
   return settings;
+}
+
+bool assign_fits_matching(const Settings& s) {
+  return s.matching == Matching::kOverlap || s.assign != Assign::kLoader;
 }
 
 std::span<const Switch> all_switches() {

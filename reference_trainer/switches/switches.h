@@ -29,6 +29,8 @@ struct Tuning {
   std::int64_t most = 0;
   bool when_allowed = false;  ///< changes the arithmetic: only with `headway tune --allow NAME`
   bool (*matters)(const Settings&) = nullptr;  ///< whether it can change this run; null: always
+  /// Whether the settings with a value to try fit together; null: always.
+  bool (*fits)(const Settings&) = nullptr;
 };
 
 /// One switch of the trainer. The list in switches.cc is the only declaration: parser, --help,
@@ -44,6 +46,10 @@ struct Switch {
   std::function<void(Settings&, const std::string& value)> set;
   Tuning tune;
 };
+
+/// False where `assign` is a place without what `matching` reads: the loader's workers do not have
+/// the model's predictions, which SimOTA needs.
+bool assign_fits_matching(const Settings& settings);
 
 std::span<const Switch> all_switches();
 /// Finds a switch by name; '-' and '_' are equal. Throws Error (usage) with a suggestion when there

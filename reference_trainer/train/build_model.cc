@@ -96,6 +96,7 @@ Model ssd(const Settings& s, const TrainingData& data, bool training) {
   options.classes = data.classes;
   options.depth = static_cast<int>(s.depth);
   options.width = static_cast<int>(s.width);
+  options.matching = s.matching;
   options.assign = s.assign;
   options.boxes = box_places(data);
   options.pick_on_processor = s.coords_on_processor;

@@ -22,6 +22,7 @@
 #include "kernels/picture_resize/op.h"
 #include "kernels/relu/op.h"
 #include "kernels/sgd_momentum/op.h"
+#include "kernels/simota/op.h"
 #include "kernels/softmax_cross_entropy/op.h"
 #include "tests/bench/bench_support.h"
 
@@ -216,6 +217,29 @@ void bench_detection() {
                        }),
         match_targets_work(kBoxes));
   const std::vector<float> logarithms = filled(kLoss.rows() * kLoss.classes, -3);
+  std::vector<float> regions, costs(overlaps.size()), predicted(offsets.size()),
+      targets(offsets.size());
+  for (std::size_t i = 0; i < anchors.size(); i += 4)
+    regions.insert(regions.end(), {anchors[i] + 0.03F, anchors[i + 1] + 0.03F, anchors[i] + 0.17F,
+                                   anchors[i + 1] + 0.17F});
+  std::vector<std::uint8_t> candidates(labels.size());
+  const Simota simota{.shape = {kBoxes, kLoss.classes},
+                      .boxes = boxes.data(),
+                      .labels = classes.data(),
+                      .anchors = anchors.data(),
+                      .regions = regions.data(),
+                      .log_probabilities = logarithms.data(),
+                      .offsets = offsets.data(),
+                      .candidates = candidates.data(),
+                      .predicted = predicted.data(),
+                      .overlaps = overlaps.data(),
+                      .costs = costs.data(),
+                      .last = best.data(),
+                      .anchor_labels = rows.data(),
+                      .targets = targets.data()};
+  for (const SimotaPass& pass : kSimotaPasses)
+    print(fmt::format("simota_{}", pass.name), median_seconds(repeats, [&] { pass.run(simota); }),
+          pass.work(simota.shape));
   std::vector<float> losses(labels.size()), dlogarithms(logarithms.size()),
       doffsets(offsets.size());
   std::vector<std::uint8_t> picked(labels.size());

@@ -32,6 +32,7 @@
 #include "kernels/relu/launch.h"
 #include "kernels/row_program/launch.h"
 #include "kernels/sgd_momentum/launch.h"
+#include "kernels/simota/launch.h"
 #include "kernels/softmax/launch.h"
 #include "kernels/softmax_cross_entropy/launch.h"
 #include "kernels/stream_op/launch.h"
@@ -355,6 +356,27 @@ void bench_detection(Bench& b, NumberFormat f, const char* name) {
     b.measure("best_anchors", name, text, 4 * match.pairs(), {best_anchors(b.limits(), match, m)});
     b.measure("match_targets", name, text, 4 * match.pairs() + 20 * rows,
               {match_targets(b.limits(), match, m)});
+    const std::vector<float> region = {0.2F, 0.3F, 0.4F, 0.6F};
+    const kernels::Simota simota{
+        .shape = {match, s.classes},
+        .boxes = m.boxes,
+        .labels = a.labels,
+        .anchors = m.anchors,
+        .regions = b.filled(4 * anchors, region),
+        .log_probabilities = static_cast<const float*>(a.log_probabilities),
+        .offsets = static_cast<const float*>(a.offsets),
+        .candidates = a.picked,
+        .predicted = b.floats(4 * rows),
+        .overlaps = m.overlaps,
+        .costs = b.floats(match.pairs()),
+        .last = m.best,
+        .anchor_labels = a.places,
+        .targets = m.offsets};
+    for (std::size_t i = 0; i < kSimotaLaunches.size(); ++i) {
+      const Launch launch = kSimotaLaunches[i](b.limits(), simota);
+      b.measure(launch.kernel, name, text, kernels::kSimotaPasses[i].work(simota.shape).bytes,
+                {launch});
+    }
   }
   b.forget();
 }

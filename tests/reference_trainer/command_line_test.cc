@@ -125,6 +125,16 @@ TEST_CASE("inference refuses what it has no use for, and says why") {
   check_contains(run(kTiny + "--device sim --steps 2 --checkpoint x"), "computes no parameters");
 }
 
+TEST_CASE("SimOTA is refused where there are no predictions to read, and says what to use") {
+  const std::string simota = kTiny + "--matching simota --steps 2 ";
+  Outcome outcome = run(simota + "--model ssd");
+  CHECK(outcome.status == 2);
+  check_contains(outcome, "Use --assign batched or per-sample");
+  outcome = run(simota + "--model resnet --assign batched");
+  CHECK(outcome.status == 2);
+  check_contains(outcome, "Use --model ssd");
+}
+
 TEST_CASE("metrics that cannot be written are refused before the run") {
   const Outcome outcome = run(kTiny + "--metrics /no/such/folder/m.json");
   CHECK(outcome.status == 3);

@@ -243,6 +243,21 @@ TEST_CASE("SSD300 has 8732 default boxes, and what is encoded comes back") {
   CHECK(std::ranges::count(labels, 0) == 8732);
 }
 
+TEST_CASE("the region of an anchor reaches 2.5 cells of its map from the cell's centre") {
+  const BoxEncoder encoder = BoxEncoder(ssd_feature_maps(300));
+  const std::vector<float>& regions = *encoder.regions();
+  REQUIRE(regions.size() == encoder.anchors()->size());
+  // The first of 38 x 38 cells has four anchors, and the only cell of the last map.
+  for (std::size_t anchor : {0UL, 3UL}) {
+    CHECK(regions[4 * anchor] == doctest::Approx(-2.0 / 38));
+    CHECK(regions[4 * anchor + 3] == doctest::Approx(3.0 / 38));
+  }
+  CHECK(regions[4 * 4] == doctest::Approx(-1.0 / 38));
+  CHECK(regions[4 * 4 + 3] == doctest::Approx(3.0 / 38));
+  CHECK(regions[regions.size() - 4] == doctest::Approx(-2));
+  CHECK(regions[regions.size() - 1] == doctest::Approx(3));
+}
+
 TEST_CASE("a folder of pictures is listed mixed, one part for testing, the same every time") {
   test::TemporaryFolder folder;
   const fs::path root = generated(folder, 200);

@@ -50,6 +50,10 @@ inline std::vector<trainer::Settings> runs_of_each_model(const std::filesystem::
   const Settings boxes = tiny_detector(cache);
   add(boxes, [](Settings& s) { s.assign = Assign::kPerSample; });
   add(boxes, [](Settings& s) { s.coords_on_processor = true; });
+  add(boxes, [](Settings& s) {
+    s.matching = Matching::kSimota;
+    s.assign = Assign::kPerSample;
+  });
   return runs;
 }
 

@@ -240,6 +240,8 @@ TEST_CASE("a simulated GPU runs the kernels that the host runs, whatever the swi
       {"gnmt", {{"rnn", "standard"}, {"fused_optimizer", "parameter"}}},
       {"ssd", {{"depth", "8"}}},
       {"ssd", {{"depth", "8"}, {"assign", "batched"}, {"precision", "amp-o2"}}},
+      {"ssd", {{"depth", "8"}, {"assign", "batched"}, {"matching", "simota"}}},
+      {"ssd", {{"depth", "8"}, {"assign", "per-sample"}, {"matching", "simota"}}},
       {"ssd",
        {{"depth", "8"},
         {"assign", "per-sample"},

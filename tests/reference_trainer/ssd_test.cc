@@ -58,12 +58,12 @@ TEST_CASE("the gradients of joined maps and of the detector's loss agree with di
                              parameter(graph, name + "1", {3, 1, 2, columns})},
                             columns);
     };
-    const ValueId scores = joined("scores", 3);
+    const ValueId logarithms = ops::log_softmax(graph, "loss.log_softmax", joined("scores", 3));
     const ValueId offsets = joined("offsets", 4);
     const ValueId labels = labels_of(graph, 42);
     const ValueId targets = ops::add_state(graph, "targets", {42, 4}, 0.2F);
     const ValueId figures =
-        ops::multibox_loss(graph, "loss", scores, offsets, {labels, targets}, 3, on_processor);
+        ops::multibox_loss(graph, "loss", logarithms, offsets, {labels, targets}, 3, on_processor);
     Checked checked(std::move(graph), figures, labels, 3);
     CHECK(checked.loss() > 0.5);
     checked.check();
@@ -141,6 +141,44 @@ TEST_CASE("who matches boxes, and where anchors are picked, changes no result") 
   CHECK(losses(settings) == usual);
 }
 
+TEST_CASE("SimOTA for the whole batch and image by image trains alike, to the bit") {
+  test::TemporaryFolder cache;
+  Settings settings = test::tiny_detector(cache.path());
+  const std::vector<float> by_overlap = losses(settings);
+  settings.matching = Matching::kSimota;
+  settings.assign = Assign::kBatched;
+  const std::vector<float> batched = losses(settings);
+  CHECK(batched != by_overlap);
+  settings.assign = Assign::kPerSample;
+  CHECK(losses(settings) == batched);
+  settings.coords_on_processor = true;
+  CHECK(losses(settings) == batched);
+}
+
+TEST_CASE("no gradient passes through SimOTA, and its predictions get those of the loss alone") {
+  SsdOptions options = tiny_options();
+  options.matching = Matching::kSimota;
+  options.assign = Assign::kBatched;
+  options.boxes = 2;
+  Model model = build_ssd(options);
+  Graph& graph = model.graph;
+  Gradients gradients(graph);
+  gradients.run(model.figures);
+  int assignments = 0;
+  for (const Node& node : graph.nodes()) {
+    if (node.op != &ops::kAssignSimota) continue;
+    ++assignments;
+    for (ValueId output : node.outputs) CHECK_FALSE(gradients.of(output).valid());
+    // The predictions have gradients, from the loss alone.
+    for (ValueId prediction : {node.inputs[2], node.inputs[3]}) {
+      REQUIRE(gradients.of(prediction).valid());
+      CHECK(graph.node(graph.value(gradients.of(prediction)).producer).op ==
+            &ops::kMultiboxLossBackward);
+    }
+  }
+  CHECK(assignments == 1);
+}
+
 TEST_CASE("fused and unfused detectors train to the same losses") {
   test::TemporaryFolder cache;
   Settings settings = test::tiny_detector(cache.path());
@@ -160,10 +198,15 @@ TEST_CASE("a detector with its convolutions on NCHW trains to the same losses") 
   check_close(losses(settings), usual, 5e-2);
 }
 
-TEST_CASE("a detector per image has three kernels for each, a batched one three in all") {
+TEST_CASE(
+    "a detector per image has each kernel of its matching for each image, a batched one once") {
   HostDevice device({1, 0, 0});
-  for (bool per_sample : {false, true}) {
+  for (auto [per_sample, matching] : {std::pair{false, Matching::kOverlap},
+                                      {true, Matching::kOverlap},
+                                      {false, Matching::kSimota},
+                                      {true, Matching::kSimota}}) {
     SsdOptions options = tiny_options();
+    options.matching = matching;
     options.assign = per_sample ? Assign::kPerSample : Assign::kBatched;
     options.boxes = 2;
     options.pick_on_processor = per_sample;
@@ -173,6 +216,7 @@ TEST_CASE("a detector per image has three kernels for each, a batched one three 
       const Node& node = model.graph.nodes()[i];
       const std::size_t kernels = compiled->kernels(NodeId::from(i)).size();
       if (node.op == &ops::kAssignBoxes) CHECK(kernels == (per_sample ? 9U : 3U));
+      if (node.op == &ops::kAssignSimota) CHECK(kernels == (per_sample ? 15U : 5U));
       if (node.op == &ops::kPickAnchors) CHECK(kernels == (per_sample ? 0U : 2U));
     }
   }
@@ -191,6 +235,23 @@ TEST_CASE("the detector's loss curve on generated pictures is the recorded one, 
   CHECK(*result.final_loss() < 0.8 * *result.steps.front().loss);
   REQUIRE(result.evaluation);
   CHECK(result.evaluation->images == 64);
+  CHECK(std::abs(result.evaluation->loss - *result.final_loss()) < 1.5);
+}
+
+TEST_CASE("a detector with SimOTA learns: its loss curve is the recorded one, and it falls") {
+  test::TemporaryFolder cache;
+  Settings settings = test::tiny_detector(cache.path());
+  settings.samples = 1000;
+  settings.batch = 16;
+  settings.steps = 120;
+  settings.matching = Matching::kSimota;
+  settings.assign = Assign::kBatched;
+  settings.eval = true;
+  settings.eval_samples = 64;
+  const RunResult result = test::train(settings);
+  test::check_curve(result, "ssd_simota");
+  CHECK(*result.final_loss() < 0.8 * *result.steps.front().loss);
+  REQUIRE(result.evaluation);
   CHECK(std::abs(result.evaluation->loss - *result.final_loss()) < 1.5);
 }
 

@@ -96,6 +96,16 @@ std::vector<KernelPart> match_parts(const BoxMatchAttributes& by) {
   return parts;
 }
 
+std::vector<KernelPart> simota_parts(const SimotaAttributes& by) {
+  kernels::SimotaShape shape = by.shape;
+  shape.match.images = by.images_at_once();
+  std::vector<KernelPart> parts;
+  for (std::int64_t image = 0; image < by.shape.match.images; image += shape.match.images)
+    for (const kernels::SimotaPass& pass : kernels::kSimotaPasses)
+      parts.push_back({pass.name, pass.work(shape)});
+  return parts;
+}
+
 /// The format that the producer of a value rounds it to.
 NumberFormat written_format(const Graph& graph, ValueId id) {
   const Node& producer = graph.node(graph.value(id).producer);
@@ -123,6 +133,7 @@ std::vector<KernelPart> kernel_parts(const Graph& graph, const Node& node) {
   // Data of an exchange is read from the operand and written to the result.
   if (node.op == &ops::kTf32Round || node.op == &ops::kExchange || node.on_processor) return {};
   if (const auto* by = std::get_if<BoxMatchAttributes>(&node.attributes)) return match_parts(*by);
+  if (const auto* by = std::get_if<SimotaAttributes>(&node.attributes)) return simota_parts(*by);
   if (node.op == &ops::kPickAnchors) {
     const auto& shape = std::get<kernels::MultiboxShape>(node.attributes);
     return {{"topk", kernels::pick_hard_negatives_work(shape)},

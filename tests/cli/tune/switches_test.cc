@@ -42,6 +42,7 @@ TEST_CASE("what changes the training, or emulates a machine, is not tunable") {
                            "features",
                            "sequence",
                            "window",
+                           "matching",
                            "dropout",
                            "optimizer",
                            "learning_rate",
@@ -121,6 +122,19 @@ TEST_CASE("headway-train --switches is read back as it was written") {
   CHECK(read.find("nothing") == nullptr);
   settings.apply("jitter", "0.1");
   CHECK(!parse_switches(trainer::switches_json(settings)).exact());
+}
+
+TEST_CASE("only values that fit the other switches are tried") {
+  trainer::EffectiveSettings settings;
+  settings.apply("model", "ssd");
+  using Values = std::vector<std::string>;
+  auto tried = [&] {
+    return parse_switches(trainer::switches_json(settings)).find("assign")->values;
+  };
+  CHECK(tried() == Values{"loader", "batched"});
+  settings.apply("matching", "simota");
+  settings.apply("assign", "per-sample");
+  CHECK(tried() == Values{"batched"});
 }
 
 TEST_CASE("what is not a list of switches is refused with what to do") {

@@ -32,6 +32,34 @@ TEST_CASE("the detector trains as on the host: boxes assigned by the loader and 
   }
 }
 
+TEST_CASE("the detector trains as on the host with anchors assigned by SimOTA") {
+  const test::TemporaryFolder cache;
+  for (Assign assign : {Assign::kPerSample, Assign::kBatched}) {
+    CAPTURE(static_cast<int>(assign));
+    Settings settings = small_steps(cache);
+    settings.matching = Matching::kSimota;
+    settings.assign = assign;
+    check_same_on_both(settings, 1e-3, 2e-2);
+  }
+}
+
+TEST_CASE("SimOTA on a GPU gives the same losses image by image and for the whole batch") {
+  const test::TemporaryFolder cache;
+  for (Precision precision : {Precision::kFp32, Precision::kAmpO2}) {
+    CAPTURE(static_cast<int>(precision));
+    Settings settings = small_steps(cache);
+    settings.matching = Matching::kSimota;
+    settings.precision = precision;
+    settings.assign = Assign::kBatched;
+    const test::Trained batched = test::train_on_gpu(settings);
+    settings.assign = Assign::kPerSample;
+    const test::Trained apart = test::train_on_gpu(settings);
+    for (std::size_t i = 0; i < batched.result.steps.size(); ++i)
+      CHECK(*apart.result.steps[i].loss == *batched.result.steps[i].loss);
+    CHECK(apart.parameters == batched.parameters);
+  }
+}
+
 TEST_CASE("the detector trains as on the host where the processor picks the anchors") {
   const test::TemporaryFolder cache;
   Settings settings = small_steps(cache);

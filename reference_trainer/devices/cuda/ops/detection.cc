@@ -3,6 +3,7 @@
 #include "kernels/box_match/launch.h"
 #include "kernels/cuda/driver/memory.h"
 #include "kernels/multibox/launch.h"
+#include "kernels/simota/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 
 namespace headway::trainer::cuda_device {
@@ -23,9 +24,10 @@ Operand loss_scratch(CudaGraph& graph, NodeId id) {
                                          graph.limits(), loss_shape(graph.node(id))));
 }
 
+using Table = std::shared_ptr<const cuda::DeviceMemory>;
+
 /// A constant table that the graph reads in every step; copied when memory is bound.
-std::shared_ptr<const cuda::DeviceMemory> upload(const CudaGraph& graph,
-                                                 const std::vector<float>& values) {
+Table upload(const CudaGraph& graph, const std::vector<float>& values) {
   const auto& driver = graph.device().driver();
   const std::size_t bytes = values.size() * sizeof(float);
   const auto memory = std::make_shared<const cuda::DeviceMemory>(driver, bytes);
@@ -33,9 +35,18 @@ std::shared_ptr<const cuda::DeviceMemory> upload(const CudaGraph& graph,
   return memory;
 }
 
+const float* floats(const Table& table) {
+  return reinterpret_cast<const float*>(table->address());
+}
+
+/// Launches contain the addresses of tables, so the tables must live as long as they do.
+Vary keep(std::vector<Table> tables) {
+  return {Vary::By::kNothing, [tables = std::move(tables)](Launches&, const LaunchArguments&) {}};
+}
+
 struct MatchOperands {
   Operand boxes, labels, anchor_labels, offsets, overlaps, best;
-  std::shared_ptr<const cuda::DeviceMemory> anchors;
+  Table anchors;
 
   /// The arrays from image `first` on.
   BoxMatchArrays arrays(const kernels::BoxMatchShape& shape, std::int64_t first, int slot) const {
@@ -43,7 +54,7 @@ struct MatchOperands {
     const std::int64_t row = first * shape.anchors;
     return {boxes.at<float>(slot) + 4 * box,
             labels.at<std::int32_t>(slot) + box,
-            reinterpret_cast<const float*>(anchors->address()),
+            floats(anchors),
             overlaps.at<float>() + box * shape.anchors,
             best.at<std::int32_t>() + box,
             anchor_labels.at<std::int32_t>() + row,
@@ -56,8 +67,6 @@ void add_match_kernels(CudaGraph& graph, NodeId id, const MatchOperands& of,
                        const kernels::BoxMatchShape& shape, std::int64_t first) {
   using kernels::cuda::Limits;
   using Make = Launch (*)(const Limits&, const kernels::BoxMatchShape&, const BoxMatchArrays&);
-  // The launches contain the table's address, so the table must live as long as they do.
-  const Vary keep{Vary::By::kNothing, [anchors = of.anchors](Launches&, const LaunchArguments&) {}};
   struct Pass {
     const char* name;
     Make make;
@@ -72,8 +81,33 @@ void add_match_kernels(CudaGraph& graph, NodeId id, const MatchOperands& of,
         [=, &graph, make = pass.make](int slot) -> Launches {
           return {make(graph.limits(), shape, of.arrays(shape, first, slot))};
         },
-        pass.name, pass.work, keep);
+        pass.name, pass.work, keep({of.anchors}));
 }
+
+struct SimotaOperands {
+  kernels::SimotaShape shape;
+  Operand boxes, labels, log_probabilities, offsets, anchor_labels, targets;
+  Operand candidates, predicted, overlaps, costs, last;
+  Table anchors, regions;
+
+  /// Of the whole batch.
+  kernels::Simota op(int slot) const {
+    return {.shape = shape,
+            .boxes = boxes.at<float>(slot),
+            .labels = labels.at<std::int32_t>(slot),
+            .anchors = floats(anchors),
+            .regions = floats(regions),
+            .log_probabilities = log_probabilities.at<float>(),
+            .offsets = offsets.at<float>(),
+            .candidates = candidates.at<std::uint8_t>(),
+            .predicted = predicted.at<float>(),
+            .overlaps = overlaps.at<float>(),
+            .costs = costs.at<float>(),
+            .last = last.at<std::int32_t>(),
+            .anchor_labels = anchor_labels.at<std::int32_t>(),
+            .targets = targets.at<float>()};
+  }
+};
 
 }  // namespace
 
@@ -92,6 +126,38 @@ void add_assign_boxes(CudaGraph& graph, NodeId id) {
   one.images = 1;
   for (std::int64_t image = 0; image < by.shape.images; ++image)
     add_match_kernels(graph, id, of, one, image);
+}
+
+void add_assign_simota(CudaGraph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const auto& by = std::get<SimotaAttributes>(node.attributes);
+  const SimotaOperands of{by.shape,
+                          graph.operand(node.inputs[0]),
+                          graph.operand(node.inputs[1]),
+                          graph.input(id, node.inputs[2], kFull),
+                          graph.input(id, node.inputs[3], kFull),
+                          graph.operand(node.outputs[0]),
+                          graph.output(id, node.outputs[1], kFull),
+                          graph.operand(node.outputs[2]),
+                          graph.output(id, node.outputs[3], kFull),
+                          graph.output(id, node.outputs[4], kFull),
+                          graph.output(id, node.outputs[5], kFull),
+                          graph.operand(node.outputs[6]),
+                          upload(graph, *by.anchors),
+                          upload(graph, *by.regions)};
+  const std::int64_t count = by.images_at_once();
+  kernels::SimotaShape shape = by.shape;
+  shape.match.images = count;
+  for (std::int64_t image = 0; image < by.shape.match.images; image += count)
+    for (std::size_t pass = 0; pass < kernels::kSimotaPasses.size(); ++pass)
+      graph.add_launches(
+          id,
+          [=, &graph](int slot) -> Launches {
+            return {kernels::cuda::kSimotaLaunches[pass](graph.limits(),
+                                                         of.op(slot).images(image, count))};
+          },
+          std::string(kernels::kSimotaPasses[pass].name), kernels::kSimotaPasses[pass].work(shape),
+          keep({of.anchors, of.regions}));
 }
 
 void add_background_losses(CudaGraph& graph, NodeId id) {

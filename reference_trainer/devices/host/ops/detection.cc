@@ -4,6 +4,7 @@
 
 #include "kernels/box_match/op.h"
 #include "kernels/multibox/op.h"
+#include "kernels/simota/op.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
 namespace headway::trainer::host {
@@ -66,6 +67,25 @@ void add_match_kernels(HostGraph& graph, NodeId id, const kernels::BoxMatchShape
       "scatter", kernels::match_targets_work(shape));
 }
 
+/// The whole batch of a node that assigns by SimOTA.
+kernels::Simota simota_of(const HostGraph& graph, const Node& node, int slot) {
+  const auto& by = std::get<SimotaAttributes>(node.attributes);
+  return {.shape = by.shape,
+          .boxes = graph.address(node.inputs[0], slot),
+          .labels = graph.address<std::int32_t>(node.inputs[1], slot),
+          .anchors = by.anchors->data(),
+          .regions = by.regions->data(),
+          .log_probabilities = graph.address(node.inputs[2]),
+          .offsets = graph.address(node.inputs[3]),
+          .candidates = graph.address<std::uint8_t>(node.outputs[2]),
+          .predicted = graph.address(node.outputs[3]),
+          .overlaps = graph.address(node.outputs[4]),
+          .costs = graph.address(node.outputs[5]),
+          .last = graph.address<std::int32_t>(node.outputs[6]),
+          .anchor_labels = graph.address<std::int32_t>(node.outputs[0]),
+          .targets = graph.address(node.outputs[1])};
+}
+
 }  // namespace
 
 void add_join_maps(HostGraph& graph, NodeId id) {
@@ -91,6 +111,22 @@ void add_assign_boxes(HostGraph& graph, NodeId id) {
   one.images = 1;
   for (std::int64_t image = 0; image < by.shape.images; ++image)
     add_match_kernels(graph, id, one, image);
+}
+
+void add_assign_simota(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  const auto& by = std::get<SimotaAttributes>(node.attributes);
+  const std::int64_t count = by.images_at_once();
+  kernels::SimotaShape shape = by.shape;
+  shape.match.images = count;
+  for (std::int64_t image = 0; image < by.shape.match.images; image += count)
+    for (const kernels::SimotaPass& pass : kernels::kSimotaPasses)
+      graph.add_kernel(
+          id,
+          [=, &graph, &node, run = pass.run](const LaunchArguments& a) {
+            run(simota_of(graph, node, a.slot).images(image, count));
+          },
+          std::string(pass.name), pass.work(shape));
 }
 
 void add_background_losses(HostGraph& graph, NodeId id) {
