@@ -131,6 +131,28 @@ double doubled_ring_ns(const Trace& trace, const Transfer& one) {
                      time_of_small_piece(trace, one.op, piece);
 }
 
+/// By op: true if it runs once for each sample of a batch.
+std::vector<bool> once_per_sample(const Predictor& predictor) {
+  std::vector<bool> repeated(predictor.trace().device_ops.size());
+  const RuleContext context = rule_context(predictor);
+  for (const DevicePartition& device : context.partitions)
+    for_each_serial_repeat(context, device, [&](const SerialRepeat& repeat) {
+      for (const DeviceOpId op : repeat.ops) repeated[op.value] = true;
+    });
+  return repeated;
+}
+
+/// A kernel that runs for the added samples, too: each time with its launch and the gap before it.
+void repeat(const Predictor& predictor, DeviceOpId op, Editor& editor) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  const DependencyGraph& graph = predictor.program().graph();
+  const DeviceId device = predictor.trace().streams[ops.stream[op.value].value].device;
+  editor.set_duration(
+      graph.points().task(op),
+      ops.interval(op).length() * kTimes + graph.calibration().stream(device) * (kTimes - 1), true);
+  if (ops.call[op.value].valid()) editor.repeat_call(ops.call[op.value], kTimes);
+}
+
 /// Kernels, copies to the device and messages with twice the samples. `power`: cost of a partial
 /// last wave; 1: as much as a full one, 0: nothing. `take`: estimate of the bytes' part in
 /// messages.
@@ -143,22 +165,18 @@ Scenario computing(const Predictor& predictor, double power, TimePerByte per_byt
   const std::set<StreamId> communication = communication_streams(predictor);
   const BatchGrowth growth(predictor, power, per_byte);
   Editor editor(predictor);
+  const std::vector<bool> repeated = once_per_sample(predictor);
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (repeated[i]) {
+      repeat(predictor, DeviceOpId{i}, editor);
+      continue;
+    }
     const bool kernel = ops.kind[i] == DeviceOpKind::kKernel;
     if (!kernel && ops.kind[i] != DeviceOpKind::kCopyHostToDevice) continue;
     if (analysis.attribution.phase_of[i] == Phase::kUpdate || communication.contains(ops.stream[i]))
       continue;
     editor.set_duration(points.task(DeviceOpId{i}), growth.doubled(DeviceOpId{i}), true);
   }
-  // Kernels that run once per sample also run for the added samples.
-  const RuleContext context = rule_context(predictor);
-  for (const DevicePartition& device : context.partitions)
-    for_each_serial_repeat(context, device, [&](const SerialRepeat& repeat) {
-      for (const DeviceOpId op : repeat.ops) {
-        editor.set_duration(points.task(op), ops.interval(op).length() * kTimes, true);
-        if (ops.call[op.value].valid()) editor.repeat_call(ops.call[op.value], kTimes);
-      }
-    });
   // Messages between the stages of a pipeline carry activations, which double.
   for (const Collective& one : trace.collectives)
     if (one.op.valid() && is_point_to_point(trace.strings[one.kind]))
@@ -180,6 +198,7 @@ Scenario computing(const Predictor& predictor, double power, TimePerByte per_byt
 double device_growth(const Predictor& predictor) {
   const DeviceOps& ops = predictor.trace().device_ops;
   const BatchGrowth growth(predictor, kTailCosts);
+  const std::vector<bool> repeated = once_per_sample(predictor);
   double now = 0;
   double then = 0;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
@@ -187,7 +206,10 @@ double device_growth(const Predictor& predictor) {
     const bool update = predictor.analysis().attribution.phase_of[i] == Phase::kUpdate;
     const DurationNs length = ops.end[i] - ops.start[i];
     now += static_cast<double>(length.ns);
-    then += static_cast<double>((update ? length : growth.doubled(DeviceOpId{i})).ns);
+    then += static_cast<double>((update        ? length
+                                 : repeated[i] ? length * kTimes
+                                               : growth.doubled(DeviceOpId{i}))
+                                    .ns);
   }
   return now > 0 ? then / now : 1;
 }

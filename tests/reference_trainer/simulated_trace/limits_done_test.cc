@@ -315,6 +315,17 @@ TEST_CASE("what runs once per sample is launched for each sample of a larger bat
   CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.02));
 }
 
+TEST_CASE("what runs once per sample takes the device as long for each sample of a larger batch") {
+  const Switches run = with(kImages, {{"model", "ssd"},
+                                      {"depth", "8"},
+                                      {"batch", "32"},
+                                      {"assign", "per-sample"},
+                                      {"image_size", "64"},
+                                      {"data", "generated"}});
+  const double done = mean_step_ns(run, {{"batch", "64"}}) / 2;
+  CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.03));
+}
+
 TEST_CASE("more workers than those that start anew with each epoch stay alive, as is advised") {
   const Switches run = with(kImages, {{"depth", "56"},
                                       {"width", "32"},
