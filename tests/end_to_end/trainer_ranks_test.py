@@ -42,6 +42,20 @@ def recorded(folder):
     assert 40e6 < late["caused_wait_ns"] < 90e6, late
 
 
+def pipeline(folder):
+    """Stages on one host: messages are matched, the rule names the bubble, and twice the micro batches are predicted to gain."""
+    trace = folder / "stages.sqlite"
+    run(HEADWAY, "record", "-o", trace, "--", TRAIN, "--preset", "pipeline-bubble", "--steps", "30", "--threads", "1")
+    result = report(trace)
+    assert result["trace"]["ranks"] == 2, result["trace"]
+    # A step has two activations and two gradients.
+    assert result["matching"]["matched"] > 4 * 25 and result["matching"]["unmatched"] == 0, result["matching"]
+    bubble = finding(result, "pipeline-bubble")
+    assert bubble["status"] == "found" and "2 stages" in bubble["claim"], bubble
+    answer = json.loads(run(HEADWAY, "whatif", trace, "--fix", "more-micro-batches", "--json").stdout)
+    print(answer)
+
+
 def simulated(folder):
     """A file per rank of a simulated run: the report finds what was planted, as the oracle says."""
     command = [TRAIN, "--preset", "straggler", "--device", "sim", "--data", "generated", "--source", "memory", "--steps", "20",
@@ -81,4 +95,4 @@ def mpirun(folder):
 
 
 with tempfile.TemporaryDirectory(prefix="headway trainer ranks ") as temporary:
-    {"recorded": recorded, "simulated": simulated, "mpirun": mpirun}[sys.argv[2]](pathlib.Path(temporary))
+    {"recorded": recorded, "pipeline": pipeline, "simulated": simulated, "mpirun": mpirun}[sys.argv[2]](pathlib.Path(temporary))
