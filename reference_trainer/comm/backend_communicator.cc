@@ -55,9 +55,8 @@ void BackendCommunicator::run(const Collective& collective, void* data) const {
   using Clock = std::chrono::steady_clock;
   if (is_message(collective.kind)) {
     const Clock::time_point met = pass_message(collective, backend_, data);
-    const std::int64_t least =
-        links_.collective_ns(collective.kind, links_.scope_between(rank(), collective.peer), 2,
-                             collective.bytes());
+    const std::int64_t least = links_.collective_ns(
+        collective.kind, links_.scope_between(rank(), collective.peer), 2, collective.bytes());
     if (least > 0) std::this_thread::sleep_until(met + std::chrono::nanoseconds(least));
     return;
   }

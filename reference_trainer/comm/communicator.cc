@@ -88,7 +88,7 @@ void carry_out(const Collective& collective, CommBackend& backend, void* data) {
     case CollectiveKind::kReceive:
       break;
   }
-  fail_internal("{}: a message is no collective.", name_of(collective));
+  fail_internal("{}: a message is not a collective.", name_of(collective));
 }
 
 CommBackend::Clock::time_point pass_message(const Collective& message, CommBackend& backend,

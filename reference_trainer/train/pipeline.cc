@@ -34,22 +34,24 @@ PipelineLinks::PipelineLinks(Device& device, StreamId compute, Communicator& com
       compute_(compute),
       communicator_(communicator),
       computes_(device.computes()),
-      buffers_(!computes_ ? 1 : buffers > 0 ? buffers : micro_batches),
+      buffers_(!computes_    ? 1
+               : buffers > 0 ? buffers
+                             : micro_batches),
       waits_(computes_ && buffers_ < micro_batches) {
   if (plan.stage > 0) {
-    from_[0] = link({"receive forward", "activations", Phase::kForward, CollectiveKind::kReceive, plan.stage - 1,
-                     plan.received_elements, plan.received[0]},
+    from_[0] = link({"receive forward", "activations", Phase::kForward, CollectiveKind::kReceive,
+                     plan.stage - 1, plan.received_elements, plan.received[0]},
                     compiled, plan);
-    to_[1] = link({"send backward", "gradients", Phase::kBackward, CollectiveKind::kSend, plan.stage - 1,
-                   plan.received_elements, plan.sent[1]},
+    to_[1] = link({"send backward", "gradients", Phase::kBackward, CollectiveKind::kSend,
+                   plan.stage - 1, plan.received_elements, plan.sent[1]},
                   compiled, plan);
   }
   if (!plan.is_last()) {
-    to_[0] = link({"send forward", "activations", Phase::kForward, CollectiveKind::kSend, plan.stage + 1,
-                   plan.sent_elements, plan.sent[0]},
+    to_[0] = link({"send forward", "activations", Phase::kForward, CollectiveKind::kSend,
+                   plan.stage + 1, plan.sent_elements, plan.sent[0]},
                   compiled, plan);
-    from_[1] = link({"receive backward", "gradients", Phase::kBackward, CollectiveKind::kReceive, plan.stage + 1,
-                     plan.sent_elements, plan.received[1]},
+    from_[1] = link({"receive backward", "gradients", Phase::kBackward, CollectiveKind::kReceive,
+                     plan.stage + 1, plan.sent_elements, plan.received[1]},
                     compiled, plan);
   }
 }
@@ -78,10 +80,10 @@ std::unique_ptr<PipelineLinks::Link> PipelineLinks::link(const End& end,
 void PipelineLinks::add_slot(const End& end, const StagePlan& plan, Link& link) {
   Slot& slot = link.slots.emplace_back();
   // A device that computes keeps floats that are rounded to half precision.
-  Collective message{end.kind, Scope::kWorld,
-                     plan.half && !computes_ ? ElementType::kHalf : ElementType::kFloat,
-                     nullptr,  end.elements,
-                     end.text, end.peer};
+  Collective message{
+      end.kind, Scope::kWorld, plan.half && !computes_ ? ElementType::kHalf : ElementType::kFloat,
+      nullptr,  end.elements,  end.text,
+      end.peer};
   if (computes_) {
     slot.buffer = device_.allocate(message.bytes(), MemoryKind::kDevice);
     message.data = slot.buffer.view().address;
@@ -94,7 +96,8 @@ void PipelineLinks::add_slot(const End& end, const StagePlan& plan, Link& link) 
                                      ? kernels::StreamOp(kernels::PackGradients{one, flat})
                                      : kernels::StreamOp(kernels::UnpackGradients{one, flat});
     Kernel::Tag tag;
-    tag.text = fmt::format("{} {}", end.kind == CollectiveKind::kSend ? "pack" : "unpack", end.text);
+    tag.text =
+        fmt::format("{} {}", end.kind == CollectiveKind::kSend ? "pack" : "unpack", end.text);
     tag.name = nvtx::intern(tag.text);
     tag.op = end.border.node.value;
     tag.phase = end.phase;
@@ -160,10 +163,10 @@ ParameterSet gather_parameters(Device& device, StreamId stream, Communicator& co
     auto* next = flat.as<float>();
     if (!plan.is_last())
       for (ValueId parameter : its) next = std::ranges::copy(compiled.read(parameter), next).out;
-    const auto message = communicator.prepare(
-        {plan.is_last() ? CollectiveKind::kReceive : CollectiveKind::kSend, Scope::kWorld,
-         ElementType::kFloat, flat.view().address, count, "parameters",
-         plan.is_last() ? stage : last});
+    const auto message =
+        communicator.prepare({plan.is_last() ? CollectiveKind::kReceive : CollectiveKind::kSend,
+                              Scope::kWorld, ElementType::kFloat, flat.view().address, count,
+                              "parameters", plan.is_last() ? stage : last});
     communicator.enqueue(stream, *message, -1);
     device.synchronize(stream);
     if (plan.is_last())

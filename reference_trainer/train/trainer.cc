@@ -152,9 +152,9 @@ void Trainer::add_input(const TrainerParts& parts) {
     wanted.ranks = communicator_->size();
   }
   loader_ = open_training_batches(settings_, device_, data_, wanted, parts.make_loader);
-  feed_ = std::make_unique<InputFeed>(device_, compute_, *loader_, *compiled_, model_,
-                                      settings_.h2d, wanted.in_use, device_images(),
-                                      batches_under_way());
+  feed_ =
+      std::make_unique<InputFeed>(device_, compute_, *loader_, *compiled_, model_, settings_.h2d,
+                                  wanted.in_use, device_images(), batches_in_use());
 }
 
 void Trainer::plan_pipeline(CompileOptions& compile) {
@@ -166,7 +166,7 @@ void Trainer::plan_pipeline(CompileOptions& compile) {
     keep_own_updates(model_.graph, *stage_);
     compile.runs = stage_->runs;
     compile.kept_copies = stage_->under_way;
-    compile.input_slots = InputFeed::slots(settings_.h2d, batches_under_way());
+    compile.input_slots = InputFeed::slots(settings_.h2d, batches_in_use());
   } else {
     compile.share = stage_->share();
   }

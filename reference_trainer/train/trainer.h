@@ -136,8 +136,9 @@ class Trainer {
   void take_step(std::int64_t step, RunResult& result);
   /// Decides which part of the model this rank has as a stage.
   void plan_pipeline(CompileOptions& compile);
-  /// The batches whose forward pass has begun and whose backward pass has not.
-  int batches_under_way() const { return stage_ ? stage_->under_way : 1; }
+  /// The batches that the device may read at once. A simulated stage gives a batch back after its
+  /// forward pass.
+  int batches_in_use() const { return stage_ && device_.computes() ? stage_->under_way : 1; }
   void add_input(const TrainerParts& parts);
   /// Runs the forward and backward pass of one micro batch.
   void pass(std::int64_t step, int micro_batch);

@@ -52,9 +52,9 @@ Settings alone(Settings settings) {
 }
 
 struct Learnt {
-  std::vector<double> losses;           ///< by step
-  ParameterSet parameters;              ///< of the whole model
-  std::vector<std::int64_t> memory;     ///< by rank, bytes of the compiled graph
+  std::vector<double> losses;        ///< by step
+  ParameterSet parameters;           ///< of the whole model
+  std::vector<std::int64_t> memory;  ///< by rank, bytes of the compiled graph
   std::optional<EvaluationResult> test;
 };
 
@@ -64,8 +64,8 @@ Learnt train(const Settings& settings, const RankOptions& options = {}, int mess
   learnt.memory.resize(static_cast<std::size_t>(settings.ranks));
   Settings wants = settings;
   wants.checkpoint = "wanted";  // the program writes it, not the trainer
-  const auto results = test::train_each_rank(
-      wants, options, message_buffers, [&](int rank, const Trainer& trainer) {
+  const auto results =
+      test::train_each_rank(wants, options, message_buffers, [&](int rank, const Trainer& trainer) {
         learnt.memory[static_cast<std::size_t>(rank)] = trainer.compiled().memory_bytes();
         if (rank == last) learnt.parameters = trainer.parameters_of(trainer.graph());
       });
@@ -78,25 +78,25 @@ Learnt train(const Settings& settings, const RankOptions& options = {}, int mess
   return learnt;
 }
 
-void check_same(const Learnt& staged, const Learnt& alone, double epsilon) {
+/// The biases of keys have no influence on the loss, so Adam makes much of what rounding leaves of
+/// their gradients. The distance is that of all parameters together.
+void check_same(const Learnt& staged, const Learnt& alone, double epsilon, double distance = 1e-3) {
   REQUIRE(staged.losses.size() == alone.losses.size());
   for (std::size_t i = 0; i < alone.losses.size(); ++i)
     CHECK(staged.losses[i] == doctest::Approx(alone.losses[i]).epsilon(epsilon));
-  std::size_t found = 0;
+  double difference = 0;
+  double size = 0;
   for (const auto& [name, values] : staged.parameters) {
     CAPTURE(name);
     const std::vector<float>& expected = alone.parameters.at(name);
     REQUIRE(values.size() == expected.size());
-    double difference = 0;
-    double size = 1e-12;
     for (std::size_t i = 0; i < values.size(); ++i) {
       difference += std::pow(double{values[i]} - double{expected[i]}, 2);
       size += std::pow(double{expected[i]}, 2);
     }
-    CHECK(std::sqrt(difference / size) < 1e-3);
-    ++found;
   }
-  CHECK(found >= 4 * 8);  // weights and biases of all blocks
+  CHECK(std::sqrt(difference / size) < distance);
+  CHECK(staged.parameters.size() >= 4 * 8);  // weights and biases of all blocks
 }
 
 }  // namespace
@@ -139,15 +139,22 @@ TEST_CASE("what else a step can be made of does not change what stages learn") {
   variant("loss read each step").loss_read = LossRead::kStep;
   variant("windows").window = 4;
   variant("experts").experts = 4;
-  Settings& apart = variant("nothing fused");
+  // Between stages, a sum and the norm behind it are never one op. Nothing else differs in any bit.
+  const std::string kNothingFused = "nothing fused";
+  Settings& apart = variant(kNothingFused);
   apart.fused_attention = apart.fused_ln = apart.fused_bias_act = apart.fused_loss = false;
   apart.graph_compiler = GraphCompiler::kOff;
   for (const auto& [name, settings] : cases) {
     CAPTURE(name);
     const Settings stages = staged(settings, PipelineSchedule::k1F1B, 3, 4);
     // BF16 rounds sums that differ in the last bit to neighbours.
-    check_same(train(stages), train(alone(stages)),
-               settings.precision == Precision::kBf16 ? 5e-3 : 5e-5);
+    const bool coarse = settings.precision == Precision::kBf16;
+    const Learnt learnt = train(stages);
+    const Learnt expected = train(alone(stages));
+    check_same(learnt, expected, coarse ? 5e-3 : 5e-5, coarse ? 2e-2 : 1e-3);
+    if (name != kNothingFused) continue;
+    CHECK(learnt.losses == expected.losses);
+    for (const auto& [of, values] : learnt.parameters) CHECK(values == expected.parameters.at(of));
   }
 }
 
@@ -176,8 +183,8 @@ TEST_CASE("a stage has its part of the memory, and activations for each micro ba
   const auto memory = [&](PipelineSchedule schedule, std::int64_t micro_batches) {
     return train(staged(settings, schedule, 4, micro_batches)).memory;
   };
-  const std::int64_t whole = train(alone(staged(settings, PipelineSchedule::kGpipe, 1, 12)))
-                                 .memory.front();
+  const std::int64_t whole =
+      train(alone(staged(settings, PipelineSchedule::kGpipe, 1, 12))).memory.front();
   const auto gpipe = memory(PipelineSchedule::kGpipe, 12);
   const auto in_turns = memory(PipelineSchedule::k1F1B, 12);
   for (std::size_t rank = 0; rank < 4; ++rank) {
@@ -337,8 +344,8 @@ TEST_CASE("an emulated network delays a message by its latency and size") {
   const Learnt usual = train(settings);
   settings.ranks_per_node = 1;
   settings.network_us = 20'000;
-  const auto results = test::train_each_rank(settings, RankOptions{1}, 0,
-                                             [](int, const Trainer&) {});
+  const auto results =
+      test::train_each_rank(settings, RankOptions{1}, 0, [](int, const Trainer&) {});
   // Two activations and two gradients follow each other: two of them on each way at the same time.
   for (const RunResult& result : results) CHECK(result.median_step_s() > 0.075);
   for (std::size_t i = 0; i < usual.losses.size(); ++i)

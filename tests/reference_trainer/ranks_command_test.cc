@@ -155,7 +155,7 @@ std::string bytes_of(const std::filesystem::path& path) {
 
 const std::string kStages =
     " --model transformer --data generated --samples 200 --layers 3 --features 16 --heads 2 "
-    "--sequence 16 --threads 1 --eval-samples 32 ";
+    "--sequence 16 --threads 1 --eval-samples 32 --fused-ln off ";
 
 }  // namespace
 
@@ -163,9 +163,9 @@ TEST_CASE("a pipeline writes the checkpoint that one rank writes, and its last s
   TemporaryFolder folder;
   const auto metrics = folder / "m.json";
   auto train = [&](const std::string& how, const std::string& name) {
-    const Outcome outcome = run_command(
-        "'" + kProgram + "'" + kStages + "--steps 6 " + how + " --metrics '" + metrics.string() +
-        "' --checkpoint '" + (folder / name).string() + "'");
+    const Outcome outcome =
+        run_command("'" + kProgram + "'" + kStages + "--steps 6 " + how + " --metrics '" +
+                    metrics.string() + "' --checkpoint '" + (folder / name).string() + "'");
     CAPTURE(outcome.output);
     REQUIRE(outcome.status == 0);
     check_contains(outcome, "6 steps");
@@ -201,8 +201,7 @@ TEST_CASE("stages pass messages over MPI as over shared memory") {
     CAPTURE(shm.output);
     REQUIRE(shm.status == 0);
     const std::vector<double> expected = losses_in(metrics);
-    const Outcome mpi =
-        run_command(mpirun + "3 '" + kProgram + "'" + common + how + " --comm mpi");
+    const Outcome mpi = run_command(mpirun + "3 '" + kProgram + "'" + common + how + " --comm mpi");
     CAPTURE(mpi.output);
     if (mpi.says("this build has no MPI")) {
       MESSAGE("[skipped] built without MPI");

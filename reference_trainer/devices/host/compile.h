@@ -102,8 +102,8 @@ class HostGraph final : public CompiledGraph {
   std::map<ValueId, dnnl::memory::desc> layouts_;
   std::vector<std::vector<std::unique_ptr<Kernel>>> kernels_;
   std::vector<std::function<void()>> when_bound_;
-  std::vector<bool> used_;  // by value: some node that runs uses it; empty: all
-  std::vector<bool> kept_;  // by value: an activation that has copies; empty: none has
+  std::vector<bool> used_;       // by value: some node that runs uses it; empty: all
+  std::vector<bool> kept_;       // by value: an activation that has copies; empty: none has
   std::int64_t kept_bytes_ = 0;  // distance of two copies
   int copy_ = 0;
   std::vector<std::vector<MemoryView>> views_;  // by value, then slot
