@@ -52,8 +52,10 @@ def pipeline(folder):
     assert result["matching"]["matched"] > 4 * 25 and result["matching"]["unmatched"] == 0, result["matching"]
     bubble = finding(result, "pipeline-bubble")
     assert bubble["status"] == "found" and "2 stages" in bubble["claim"], bubble
-    answer = json.loads(run(HEADWAY, "whatif", trace, "--fix", "more-micro-batches", "--json").stdout)
-    print(answer)
+    fixes = {f["id"]: f for f in json.loads(run(HEADWAY, "whatif", trace, "--json").stdout)["fixes"]}
+    for fix in ("more-micro-batches", "fewer-micro-batches"):
+        assert fixes[fix]["applies"], fixes[fix]
+    assert fixes["more-micro-batches"]["step_ns"] < fixes["fewer-micro-batches"]["step_ns"], fixes
 
 
 def simulated(folder):
