@@ -212,6 +212,27 @@ TEST_CASE("stages pass messages over MPI as over shared memory") {
   }
 }
 
+TEST_CASE("a stage that does not come in time ends the run, and is named") {
+  const std::string late = kStages +
+                           "--steps 6 --batch 12 --pipeline gpipe --micro-batches 2 --slow-rank 1 "
+                           "--slow-rank-ms 4000 --comm-timeout-s 1 ";
+  const Outcome shm = run_command("'" + kProgram + "'" + late + "--ranks 2");
+  CAPTURE(shm.output);
+  CHECK(shm.status == 4);
+  check_contains(shm, "rank 1 has not come for a message in 1 s");
+  const Outcome mpi = run_command(
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun "
+      "--oversubscribe -n 2 '" +
+      kProgram + "'" + late + " --comm mpi");
+  CAPTURE(mpi.output);
+  if (mpi.status == 127 || mpi.says("this build has no MPI")) {
+    MESSAGE("[skipped] no mpirun here, or built without MPI");
+    return;
+  }
+  CHECK(mpi.status != 0);
+  check_contains(mpi, "rank 1 has not come for a message in 1 s");
+}
+
 TEST_CASE("a stage that is killed ends the others, which name it") {
   TemporaryFolder folder;
   const Background background(
