@@ -302,11 +302,10 @@ RunResult train_for_real(const CommandLine& command, const DataSetup& data, Prog
   if (!command.quiet) print_start(command, device, data, trainer.graph(), trainer.steps());
   const std::int64_t steps = trainer.steps();
   RunResult result = trainer.run(make_hooks(command, progress, steps));
-  const bool first = !rank.backend || rank.backend->rank() == 0;
-  if (!settings.checkpoint.empty() && first && !result.interrupted) {
+  const bool writes = !rank.backend || rank.backend->rank() == reporting_rank(settings);
+  if (!settings.checkpoint.empty() && writes && !result.interrupted) {
     const Model forward = build_forward_model(settings, data.data(), false);
-    write_checkpoint(settings.checkpoint, forward.graph,
-                     read_parameters(trainer.graph(), trainer.compiled(), forward.graph));
+    write_checkpoint(settings.checkpoint, forward.graph, trainer.parameters_of(forward.graph));
   }
   return result;
 }
@@ -391,7 +390,7 @@ int train(CommandLine& command, const ProgramParts& parts,
 }
 
 /// This process's place among the ranks that a launcher has started. None: it runs alone, or must
-/// launch ranks itself. Only rank 0 prints and writes files.
+/// launch ranks itself. Only the reporting rank prints and writes files.
 std::optional<RankIdentity> rank_of(CommandLine& command) {
   std::optional<RankIdentity> identity = identity_from_environment();
   const int asked = static_cast<int>(command.settings.values().ranks);
@@ -400,7 +399,7 @@ std::optional<RankIdentity> rank_of(CommandLine& command) {
     fail_usage("ranks: {} requested, but the launcher started {}. Remove --ranks.", asked,
                identity->ranks);
   command.settings.resolve_ranks(identity->ranks);
-  if (identity->rank == 0) return identity;
+  if (identity->rank == reporting_rank(command.settings.values())) return identity;
   command.quiet = true;
   command.metrics.clear();
   command.oracle.clear();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,8 +15,11 @@ namespace headway::trainer {
 /// Moves bytes between the ranks of a run; shared memory and MPI each implement it. All calls
 /// block, must be made in the same order on every rank of the scope, and throw Error (internal)
 /// within the run's timeout when another rank has died or does not arrive. One thread at a time.
+/// Messages (`send`, `receive`) are the exception.
 class CommBackend {
  public:
+  using Clock = std::chrono::steady_clock;
+
   virtual ~CommBackend() = default;
   virtual std::string_view name() const = 0;  ///< "shm", "mpi"
   virtual int rank() const = 0;
@@ -51,7 +55,19 @@ class CommBackend {
   virtual void all_gather_parts_half(Scope scope, std::span<std::uint16_t> values) = 0;
   /// In place, through rank 0, which receives from each rank and sends to each rank in turn.
   virtual void reduce_through_server(std::span<float> values) = 0;
+
+  /// The two ends of a message between two ranks. Both block until the other end has come and the
+  /// bytes have moved, and return the time at which both had come. The n-th `send` to a rank meets
+  /// the n-th `receive` there. Other ranks take no part, so their order of messages is free. One
+  /// thread may send to a rank while others send to other ranks, receive, or wait for a collective.
+  /// Throw Error (internal) that names the other rank when it does not come within the run's
+  /// timeout, has died, or expects another number of bytes.
+  virtual Clock::time_point send(int to, std::span<const std::byte> bytes) = 0;
+  virtual Clock::time_point receive(int from, std::span<std::byte> bytes) = 0;
 };
+
+/// Throws Error (internal): the ends of a message disagree about its size.
+[[noreturn]] void fail_size(int rank, int from, std::uint64_t sent, std::uint64_t expected);
 
 /// The half-open range of `count` elements that place `index` of `places` owns.
 struct Part {

@@ -37,7 +37,7 @@ void BackendCommunicator::describe_groups() const {
 
 nvtx::CollectiveRange BackendCommunicator::range_of(const Collective& collective) const {
   return {nccl_function_of(collective.kind), communicator_id(collective.scope),
-          bytes_as_called(collective, members(collective.scope))};
+          bytes_as_called(collective, members(collective.scope)), collective.peer};
 }
 
 Kernel::Tag BackendCommunicator::tag_of(const Collective& collective) const {
@@ -53,6 +53,13 @@ Kernel::Tag BackendCommunicator::tag_of(const Collective& collective) const {
 
 void BackendCommunicator::run(const Collective& collective, void* data) const {
   using Clock = std::chrono::steady_clock;
+  if (is_message(collective.kind)) {
+    const Clock::time_point met = pass_message(collective, backend_, data);
+    const std::int64_t least = links_.collective_ns(
+        collective.kind, links_.scope_between(rank(), collective.peer), 2, collective.bytes());
+    if (least > 0) std::this_thread::sleep_until(met + std::chrono::nanoseconds(least));
+    return;
+  }
   const std::int64_t least = links_.collective_ns(collective.kind, collective.scope,
                                                   members(collective.scope), collective.bytes());
   // The transfer begins when the last rank has arrived.

@@ -33,8 +33,8 @@ class BackendCommunicator : public Communicator {
   /// What traces record about a call that has begun on the calling thread.
   nvtx::CollectiveRange range_of(const Collective& collective) const;
   Kernel::Tag tag_of(const Collective& collective) const;
-  /// Carries out the collective in host memory at `data`. Takes at least as long as the modelled
-  /// links would.
+  /// Carries out the collective or message in host memory at `data`. Takes at least as long as the
+  /// modelled links would.
   void run(const Collective& collective, void* data) const;
 
  private:

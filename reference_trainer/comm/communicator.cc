@@ -86,9 +86,23 @@ void carry_out(const Collective& collective, CommBackend& backend, void* data) {
       return backend.reduce_through_server(floats);
     case CollectiveKind::kSend:
     case CollectiveKind::kReceive:
-      break;  // only simulated ranks have stages
+      break;
   }
-  fail_internal("{}: this backend passes no messages from rank to rank.", name_of(collective));
+  fail_internal("{}: a message is not a collective.", name_of(collective));
+}
+
+CommBackend::Clock::time_point pass_message(const Collective& message, CommBackend& backend,
+                                            void* data) {
+  const std::span bytes(static_cast<std::byte*>(data), static_cast<std::size_t>(message.bytes()));
+  return message.kind == CollectiveKind::kSend ? backend.send(message.peer, bytes)
+                                               : backend.receive(message.peer, bytes);
+}
+
+void fail_size(int rank, int from, std::uint64_t sent, std::uint64_t expected) {
+  fail_internal(
+      "Rank {} stops: rank {} sends {} bytes where {} are expected. Start all ranks with the same "
+      "switches.",
+      rank, from, sent, expected);
 }
 
 }  // namespace headway::trainer

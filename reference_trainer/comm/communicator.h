@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -49,8 +50,11 @@ std::string name_of(const Collective& collective);
 /// Bytes as NCCL counts them: per member for an all-gather and a reduce-scatter.
 std::int64_t bytes_as_called(const Collective& collective, int members);
 
-/// Carries out the collective in host memory at `data`; blocks.
+/// Carries out the collective, which is no message, in host memory at `data`; blocks.
 void carry_out(const Collective& collective, CommBackend& backend, void* data);
+/// Sends or receives the message in host memory at `data`; blocks. Returns when both ends had come.
+std::chrono::steady_clock::time_point pass_message(const Collective& message, CommBackend& backend,
+                                                   void* data);
 
 class PreparedCollective {
  public:
@@ -58,7 +62,10 @@ class PreparedCollective {
 };
 
 /// The ranks of a run as seen by one of them. Collectives are enqueued on streams like kernels and
-/// carried out in order; all ranks must enqueue the same ones in the same order. One host thread.
+/// carried out in order; all ranks must enqueue the same ones in the same order. For messages only
+/// the order between their two ranks counts, and those to one rank must be on one stream, those
+/// from it on one stream, and those to and from other ranks on other streams where they overlap.
+/// One host thread.
 class Communicator {
  public:
   virtual ~Communicator() = default;

@@ -45,6 +45,10 @@ struct LinkModel {
       0;  ///< a hop's message of this size reaches half the rate, and no message reaches less
   double server_congestion = 0;  ///< parameter server: each sender slows the others by this
 
+  /// Of a message between two ranks: kNode on one node, else kAcross.
+  Scope scope_between(int rank, int peer) const {
+    return rank / ranks_per_node == peer / ranks_per_node ? Scope::kNode : Scope::kAcross;
+  }
   /// The bytes per second that one rank gets in a collective of this scope among `ranks`.
   double rank_bytes_per_s(Scope scope, int ranks) const;
   /// Seconds of latency of a collective whose members pass data on `hops` times.

@@ -16,6 +16,7 @@ CollectiveKind kind_of(ExchangeKind kind) {
     case ExchangeKind::kAllToAll:
     case ExchangeKind::kNothing:
     case ExchangeKind::kOwnPart:
+    case ExchangeKind::kStage:
       break;
   }
   return CollectiveKind::kAllToAll;

@@ -72,7 +72,7 @@ std::unique_ptr<CommBackend> connect_ranks(const RankIdentity& identity, const S
   const int per_node = static_cast<int>(settings.ranks_per_node);
   // With NCCL, ranks meet through the backend that fits the launcher.
   if (settings.comm != CommKind::kShm && (identity.mpi || settings.comm == CommKind::kMpi)) {
-    if (auto backend = connect_mpi(per_node)) return backend;
+    if (auto backend = connect_mpi(per_node, timeout)) return backend;
     if (settings.comm == CommKind::kMpi)
       fail_usage(
           "comm: this build has no MPI. Configure with -DHEADWAY_MPI=ON (Debian: libopenmpi-dev), "
@@ -190,10 +190,10 @@ void check_tensor_parallel(const Settings& s) {
 }
 
 void check_pipeline(const Settings& s) {
-  if (s.device != DeviceKind::kSim)
+  if (s.device == DeviceKind::kCuda)
     fail_usage(
-        "pipeline: only simulated ranks are stages; on host and cuda each has the whole model. Use "
-        "--device sim, or --pipeline off.");
+        "pipeline: GPUs do not pass messages between stages yet. Use --device host or sim, or "
+        "--pipeline off.");
   if (s.ranks == 1)
     fail_usage("pipeline: a pipeline needs several ranks. Use --ranks 2 or more, one per stage.");
   if (s.model != ModelKind::kTransformer)
@@ -208,6 +208,15 @@ void check_pipeline(const Settings& s) {
         "pipeline: no gradients go between stages. Leave --shard-parameters off, --compress none "
         "and "
         "--topology flat.");
+  if (s.device == DeviceKind::kSim) return;
+  if (s.precision == Precision::kAmpO1 || s.precision == Precision::kAmpO2)
+    fail_usage(
+        "pipeline: with loss scaling a stage would skip steps that others take. Use --precision "
+        "bf16, tf32 or fp32.");
+  if (s.raw_allocator)
+    fail_usage(
+        "pipeline: stages keep the activations of several micro batches, and --allocator raw has "
+        "one address for each activation. Use --allocator caching.");
 }
 
 }  // namespace

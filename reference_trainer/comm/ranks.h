@@ -34,7 +34,8 @@ int launch_ranks(int ranks, const char* const* argv);
 std::unique_ptr<CommBackend> connect_ranks(const RankIdentity& identity, const Settings& settings);
 
 /// Two files of comm/mpi/ implement it, for builds with and without MPI. Null: built without MPI.
-std::unique_ptr<CommBackend> connect_mpi(int ranks_per_node);
+/// `timeout`: how long the end of a message waits for the other end.
+std::unique_ptr<CommBackend> connect_mpi(int ranks_per_node, std::chrono::nanoseconds timeout);
 
 /// The links that a real run is throttled to, from its switches.
 LinkModel emulated_links(const Settings& settings);

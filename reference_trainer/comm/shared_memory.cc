@@ -17,11 +17,12 @@
 #include <thread>
 
 #include "common/error.h"
+#include "reference_trainer/comm/backend.h"
 
 namespace headway::trainer {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = SharedMemory::Clock;
 using std::chrono::milliseconds;
 constexpr milliseconds kLook{100};
 /// Replaces the process id of a rank that has ended normally.
@@ -51,6 +52,15 @@ struct SharedMemory::Meeting {
   std::atomic<std::uint32_t> round{0};
 };
 
+/// Messages from one rank to one other rank. Each end counts its own; all counts wrap around.
+struct SharedMemory::Channel {
+  std::atomic<std::uint32_t> sends{0};     ///< messages for which the sender has come
+  std::atomic<std::uint32_t> receives{0};  ///< messages for which the receiver has come
+  std::atomic<std::uint32_t> filled{0};    ///< pieces that the sender has put into the buffer
+  std::atomic<std::uint32_t> emptied{0};   ///< pieces that the receiver has taken out
+  std::uint64_t bytes = 0;                 ///< of the sender's message
+};
+
 struct SharedMemory::Header {
   std::atomic<std::uint32_t> magic{0};
   std::uint32_t ranks = 0;
@@ -65,12 +75,20 @@ struct SharedMemory::Header {
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
+/// The data area: channels, slots of all ranks, buffers of all channels. Pages that nobody touches
+/// take no memory.
+std::size_t SharedMemory::data_bytes(int ranks) {
+  const auto n = static_cast<std::size_t>(ranks);
+  const std::size_t channels = (n * n * sizeof(Channel) + kPage - 1) / kPage * kPage;
+  return channels + n * kSlotBytes + n * n * kChannelBytes;
+}
+
 std::size_t SharedMemory::bytes_for(int ranks) {
   const auto n = static_cast<std::size_t>(ranks);
   // One meeting for all, one per node and one per place on a node: at most 1 + 2n.
   const std::size_t head =
       sizeof(Header) + n * sizeof(std::atomic<std::int32_t>) + (1 + 2 * n) * sizeof(Meeting);
-  return (head + kPage - 1) / kPage * kPage + n * kSlotBytes;
+  return (head + kPage - 1) / kPage * kPage + data_bytes(ranks);
 }
 
 SharedMemory::SharedMemory(void* memory, std::size_t bytes, int ranks)
@@ -78,8 +96,10 @@ SharedMemory::SharedMemory(void* memory, std::size_t bytes, int ranks)
       bytes_(bytes),
       ranks_(ranks),
       header_(static_cast<Header*>(memory)),
+      channels_(static_cast<std::byte*>(memory) + bytes - data_bytes(ranks)),
       data_(static_cast<std::byte*>(memory) + bytes -
-            static_cast<std::size_t>(ranks) * kSlotBytes) {}
+            static_cast<std::size_t>(ranks) *
+                (kSlotBytes + static_cast<std::size_t>(ranks) * kChannelBytes)) {}
 
 SharedMemory::~SharedMemory() {
   ::munmap(memory_, bytes_);
@@ -183,6 +203,23 @@ void SharedMemory::check(int rank) const {
   }
 }
 
+void SharedMemory::await_change(int rank, const std::atomic<std::uint32_t>& word,
+                                std::uint32_t seen, Clock::time_point deadline,
+                                std::chrono::nanoseconds timeout,
+                                const std::function<std::string()>& who) const {
+  while (word.load() == seen) {
+    sleep_on(word, seen, kLook);
+    if (word.load() != seen) return;
+    check(rank);
+    if (Clock::now() > deadline)
+      throw Error(
+          ExitCode::kInternal,
+          fmt::format("Rank {} stops: {} in {} s.{} Change the limit with --comm-timeout-s.", rank,
+                      who(), std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
+                      missing(rank)));
+  }
+}
+
 void SharedMemory::meet(int rank, int meeting, int members, std::chrono::nanoseconds timeout) {
   Meeting& place = header_->meetings(header_->ranks)[meeting];
   const std::uint32_t round = place.round.load();
@@ -192,20 +229,72 @@ void SharedMemory::meet(int rank, int meeting, int members, std::chrono::nanosec
     wake_all(place.round);
     return;
   }
+  await_change(rank, place.round, round, Clock::now() + timeout, timeout, [&] {
+    return fmt::format("{} of {} ranks have not come",
+                       static_cast<std::uint32_t>(members) - place.arrived.load(), members);
+  });
+}
+
+SharedMemory::Channel& SharedMemory::channel(int from, int to) const {
+  return reinterpret_cast<Channel*>(channels_)[from * ranks_ + to];
+}
+
+std::byte* SharedMemory::channel_data(int from, int to) const {
+  return data_ + static_cast<std::size_t>(ranks_) * kSlotBytes +
+         static_cast<std::size_t>(from * ranks_ + to) * kChannelBytes;
+}
+
+SharedMemory::Clock::time_point SharedMemory::send(int rank, int to,
+                                                   std::span<const std::byte> bytes,
+                                                   std::size_t piece,
+                                                   std::chrono::nanoseconds timeout) {
+  Channel& its = channel(rank, to);
   const Clock::time_point deadline = Clock::now() + timeout;
-  while (place.round.load() == round) {
-    sleep_on(place.round, round, kLook);
-    if (place.round.load() != round) return;
-    check(rank);
-    if (Clock::now() > deadline)
-      throw Error(
-          ExitCode::kInternal,
-          fmt::format("Rank {} stops: {} of {} ranks have not come in {} s.{} Change the limit "
-                      "with --comm-timeout-s.",
-                      rank, static_cast<std::uint32_t>(members) - place.arrived.load(), members,
-                      std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
-                      missing(rank)));
+  auto who = [&] { return fmt::format("rank {} has not come for a message", to); };
+  its.bytes = bytes.size();
+  const std::uint32_t number = its.sends.fetch_add(1) + 1;
+  wake_all(its.sends);
+  while (its.receives.load() != number)
+    await_change(rank, its.receives, number - 1, deadline, timeout, who);
+  const Clock::time_point met = Clock::now();
+  std::byte* const buffer = channel_data(rank, to);
+  auto wait_until_empty = [&] {
+    const std::uint32_t filled = its.filled.load();
+    if (its.emptied.load() != filled)
+      await_change(rank, its.emptied, filled - 1, Clock::now() + timeout, timeout, who);
+  };
+  for (std::size_t first = 0; first < bytes.size(); first += piece) {
+    std::memcpy(buffer, bytes.data() + first, std::min(piece, bytes.size() - first));
+    its.filled.fetch_add(1);
+    wake_all(its.filled);
+    wait_until_empty();
   }
+  return met;
+}
+
+SharedMemory::Clock::time_point SharedMemory::receive(int rank, int from,
+                                                      std::span<std::byte> bytes, std::size_t piece,
+                                                      std::chrono::nanoseconds timeout) {
+  Channel& its = channel(from, rank);
+  const Clock::time_point deadline = Clock::now() + timeout;
+  auto who = [&] { return fmt::format("rank {} has not come with a message", from); };
+  const std::uint32_t number = its.receives.load() + 1;
+  while (its.sends.load() != number)
+    await_change(rank, its.sends, number - 1, deadline, timeout, who);
+  if (its.bytes != bytes.size()) fail_size(rank, from, its.bytes, bytes.size());
+  its.receives = number;
+  wake_all(its.receives);
+  const Clock::time_point met = Clock::now();
+  const std::byte* const buffer = channel_data(from, rank);
+  for (std::size_t first = 0; first < bytes.size(); first += piece) {
+    const std::uint32_t emptied = its.emptied.load();
+    if (its.filled.load() == emptied)
+      await_change(rank, its.filled, emptied, Clock::now() + timeout, timeout, who);
+    std::memcpy(bytes.data() + first, buffer, std::min(piece, bytes.size() - first));
+    its.emptied.fetch_add(1);
+    wake_all(its.emptied);
+  }
+  return met;
 }
 
 void SharedMemory::abandon(const std::string& why) {

@@ -28,8 +28,12 @@ T rounded(float sum) {
 }  // namespace
 
 ShmBackend::ShmBackend(std::shared_ptr<SharedMemory> shared, int rank, int ranks_per_node,
-                       std::chrono::nanoseconds timeout)
-    : shared_(std::move(shared)), rank_(rank), per_node_(ranks_per_node), timeout_(timeout) {}
+                       std::chrono::nanoseconds timeout, std::size_t message_piece)
+    : shared_(std::move(shared)),
+      rank_(rank),
+      per_node_(ranks_per_node),
+      timeout_(timeout),
+      message_piece_(message_piece) {}
 
 ShmBackend::Members ShmBackend::members(Scope scope) const {
   const int all = shared_->ranks();

@@ -11,11 +11,15 @@
 namespace headway::trainer {
 
 /// Exchanges between ranks of one host through shared memory: each rank copies a piece into its
-/// slot, adds up its own part of all slots, and copies the other ranks' parts.
+/// slot, adds up its own part of all slots, and copies the other ranks' parts. Messages go through
+/// the channel of their two ranks.
 class ShmBackend final : public CommBackend {
  public:
+  /// `message_piece`: bytes of a message that are on their way at once, 1 to
+  /// SharedMemory::kChannelBytes; the same on all ranks.
   ShmBackend(std::shared_ptr<SharedMemory> shared, int rank, int ranks_per_node,
-             std::chrono::nanoseconds timeout);
+             std::chrono::nanoseconds timeout,
+             std::size_t message_piece = SharedMemory::kChannelBytes);
   /// Leaves the shared memory, so that the end of this process does not count as its death.
   ~ShmBackend() override { shared_->leave(rank_); }
   ShmBackend(const ShmBackend&) = delete;
@@ -37,6 +41,12 @@ class ShmBackend final : public CommBackend {
   void reduce_scatter_half(Scope scope, std::span<std::uint16_t> values) override;
   void all_gather_parts_half(Scope scope, std::span<std::uint16_t> values) override;
   void reduce_through_server(std::span<float> values) override;
+  Clock::time_point send(int to, std::span<const std::byte> bytes) override {
+    return shared_->send(rank_, to, bytes, message_piece_, timeout_);
+  }
+  Clock::time_point receive(int from, std::span<std::byte> bytes) override {
+    return shared_->receive(rank_, from, bytes, message_piece_, timeout_);
+  }
 
  private:
   struct Members {
@@ -57,6 +67,7 @@ class ShmBackend final : public CommBackend {
   const int rank_;
   const int per_node_;
   const std::chrono::nanoseconds timeout_;
+  const std::size_t message_piece_;
 };
 
 }  // namespace headway::trainer

@@ -91,6 +91,7 @@ struct LaunchArguments {
   double filled = 1;  ///< share of the graph's length that the batch fills, 0..1; the rest pads
   /// Where tokens are generated: position of the last known token in its sequence.
   std::int64_t position = -1;
+  int kept = 0;  ///< which copy of kept activations (CompileOptions::kept_copies)
 };
 
 /// Work that a stream can run, made by Device::compile or make_kernel. Its tag gives its name in
@@ -122,8 +123,11 @@ class CompiledGraph {
   virtual ~CompiledGraph() = default;
   /// The kernels of a node, in the order to launch them on one stream.
   virtual std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const = 0;
-  /// Device memory of an input (in one of its slots) or a result, for copies.
+  /// Device memory of an input (in one of its slots) or a result, for copies. The address is null
+  /// for a value that the graph does not use (CompileOptions::runs).
   virtual MemoryView memory(ValueId value, int slot = 0) const = 0;
+  /// The same of an activation; `copy`: see CompileOptions::kept_copies.
+  virtual MemoryView kept_memory(ValueId value, int /*copy*/) const { return memory(value); }
   /// The number format of a float value in that memory.
   virtual kernels::NumberFormat format(ValueId) const { return kernels::NumberFormat::kFloat32; }
   /// Bytes of that memory, including padding of the device's layout.
@@ -162,6 +166,13 @@ struct CompileOptions {
   bool keep_activations = false;  ///< give every activation its own memory, for tests
   bool raw_allocator = false;     ///< activations have memory only while they are needed
   ModelShare share = {};
+  /// By node, for one of several ranks that share the graph and compute: whether this rank runs it.
+  /// The other nodes get no kernels, and values that only they use get no memory. Empty: all run.
+  std::vector<bool> runs = {};
+  /// The number of forward passes that may be under way before their backward passes: activations
+  /// that a backward pass reads have this many copies. More than 1 only where the device computes,
+  /// without `raw_allocator` and `keep_activations`.
+  int kept_copies = 1;
 };
 
 /// Runs a training program: streams of work in order, events between them, device memory, copies.

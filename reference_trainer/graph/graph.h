@@ -151,10 +151,12 @@ enum class ExchangeKind : std::uint8_t {
   kJoin,      ///< forward: as kGather; backward: own part only, as all ranks compute the same
   kScatterSum,  ///< forward: sum, of which only the own part is valid; kOwnPart takes it
   kOwnPart,     ///< forward: own part, no exchange; backward: gathers the gradients of all parts
+  kStage,  ///< forward: goes to the next stage of a pipeline; backward: its gradient comes back
 };
-/// Whether the forward pass exchanges data.
+/// Whether all ranks exchange data in the forward pass.
 constexpr bool is_collective(ExchangeKind kind) {
-  return kind != ExchangeKind::kNothing && kind != ExchangeKind::kOwnPart;
+  return kind != ExchangeKind::kNothing && kind != ExchangeKind::kOwnPart &&
+         kind != ExchangeKind::kStage;
 }
 struct ExchangeAttributes {
   ExchangeKind kind = ExchangeKind::kAllToAll;

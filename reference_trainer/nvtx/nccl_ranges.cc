@@ -15,6 +15,10 @@ struct CollectivePayload {
   std::uint64_t communicator;
   std::uint64_t bytes;
 };
+struct MessagePayload {
+  CollectivePayload collective;
+  std::int32_t peer;
+};
 
 constexpr nvtxPayloadSchemaEntry_t entry(std::uint64_t type, const char* name,
                                          std::uint64_t offset) {
@@ -29,6 +33,7 @@ struct Nccl {
   nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
   std::uint64_t communicator_schema = 0;
   std::uint64_t collective_schema = 0;
+  std::uint64_t message_schema = 0;
 
   Nccl() {
     if (!domain) return;
@@ -42,10 +47,15 @@ struct Nccl {
               offsetof(CollectivePayload, communicator)),
         entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "Message size [bytes]",
               offsetof(CollectivePayload, bytes))};
+    const nvtxPayloadSchemaEntry_t message[] = {
+        collective[0], collective[1],
+        entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "Peer rank", offsetof(MessagePayload, peer))};
     communicator_schema = add("headway.nccl_communicator", communicator, std::size(communicator),
                               sizeof(CommunicatorPayload));
     collective_schema = add("headway.nccl_collective", collective, std::size(collective),
                             sizeof(CollectivePayload));
+    message_schema =
+        add("headway.nccl_message", message, std::size(message), sizeof(MessagePayload));
   }
 
   std::uint64_t add(const char* name, const nvtxPayloadSchemaEntry_t* entries, std::size_t count,
@@ -94,11 +104,16 @@ void describe_communicator(std::uint64_t communicator, int ranks, int rank) {
 }
 
 CollectiveRange::CollectiveRange(const std::string& function, std::uint64_t communicator,
-                                 std::int64_t bytes)
+                                 std::int64_t bytes, int peer)
     : open_(Nccl::get().domain != nullptr) {
   if (!open_) return;
+  const Nccl& nccl = Nccl::get();
   const CollectivePayload payload{communicator, static_cast<std::uint64_t>(bytes)};
-  push_in(Nccl::get().domain, function, Nccl::get().collective_schema, &payload, sizeof payload);
+  const MessagePayload message{payload, peer};
+  if (peer < 0)
+    push_in(nccl.domain, function, nccl.collective_schema, &payload, sizeof payload);
+  else
+    push_in(nccl.domain, function, nccl.message_schema, &message, sizeof message);
 }
 
 CollectiveRange::~CollectiveRange() {

@@ -15,10 +15,12 @@ namespace headway::trainer::nvtx {
 void describe_communicator(std::uint64_t communicator, int ranks, int rank);
 
 /// The calling thread's range around the call that enqueues a collective. `function`: interned,
-/// "ncclAllReduce"; `bytes`: as NCCL counts them, per rank for all-gather and reduce-scatter.
+/// "ncclAllReduce"; `bytes`: as NCCL counts them, per rank for all-gather and reduce-scatter;
+/// `peer`: the other end of a send or receive, as a rank of the communicator, -1 for a collective.
 class CollectiveRange {
  public:
-  CollectiveRange(const std::string& function, std::uint64_t communicator, std::int64_t bytes);
+  CollectiveRange(const std::string& function, std::uint64_t communicator, std::int64_t bytes,
+                  int peer = -1);
   ~CollectiveRange();
   CollectiveRange(const CollectiveRange&) = delete;
   CollectiveRange& operator=(const CollectiveRange&) = delete;

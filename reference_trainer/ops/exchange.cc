@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Exchanges between ranks that share a layer (comm/model_exchanges.h): tokens of experts, sums and
-// parts of activations.
+// parts of activations. Tensors between the stages of a pipeline (train/pipeline.h).
 #include "reference_trainer/ops/support.h"
 
 namespace headway::trainer::ops {
@@ -45,6 +45,8 @@ void differentiate(Gradients& gradients, NodeId id) {
       return gradients.accumulate(id, x, back(gradients, id, dy, ExchangeKind::kOwnPart, x));
     case ExchangeKind::kOwnPart:
       return gradients.accumulate(id, x, back(gradients, id, dy, ExchangeKind::kGather, x));
+    case ExchangeKind::kStage:
+      return gradients.accumulate(id, x, back(gradients, id, dy, ExchangeKind::kStage, x));
     case ExchangeKind::kSum:
     case ExchangeKind::kScatterSum:
       return gradients.accumulate(id, x, dy);

@@ -167,4 +167,10 @@ inline std::int64_t ranks_with_own_samples(const Settings& settings) {
   return share ? 1 : settings.ranks;
 }
 
+/// The rank that prints and writes files: the first, or a pipeline's last stage, which knows the
+/// loss.
+inline std::int64_t reporting_rank(const Settings& settings) {
+  return settings.pipeline == PipelineSchedule::kOff ? 0 : settings.ranks - 1;
+}
+
 }  // namespace headway::trainer

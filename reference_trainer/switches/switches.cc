@@ -601,8 +601,8 @@ std::vector<Switch> make_switches() {
            {"hierarchical", Topology::kHierarchical},
            {"parameter-server", Topology::kParameterServer}}),
       choice<PipelineSchedule>({"pipeline", kRanks,
-                                "Device sim: the ranks are stages of a pipeline, each with its "
-                                "part of the transformer's blocks. "
+                                "Devices host and sim: the ranks are stages of a pipeline, each "
+                                "with its part of the transformer's blocks. "
                                 "gpipe makes all forward passes of the micro batches before their "
                                 "backward passes, 1f1b one of "
                                 "each in turns.",

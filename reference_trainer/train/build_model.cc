@@ -9,6 +9,7 @@
 #include "reference_trainer/ops/optimizer.h"
 #include "reference_trainer/passes/apply_precision.h"
 #include "reference_trainer/passes/assign_layout.h"
+#include "reference_trainer/passes/cut_stages.h"
 #include "reference_trainer/passes/drop_unused.h"
 #include "reference_trainer/passes/fuse_attention.h"
 #include "reference_trainer/passes/fuse_bias.h"
@@ -177,6 +178,9 @@ float optimizer_momentum(const Settings& s) {
 
 Model build_forward_model(const Settings& s, const TrainingData& data, bool training, int rank) {
   Model model = build_plain_model(s, data, training, rank);
+  // A simulated stage sends the largest tensor that leaves it; real stages need a border.
+  if (training && s.pipeline != PipelineSchedule::kOff && s.device != DeviceKind::kSim)
+    cut_stages(model.graph, static_cast<int>(s.ranks));
   fuse(model.graph, s);
   if (s.channels_first) assign_channels_first(model.graph);
   return model;

@@ -7,7 +7,7 @@ namespace headway::trainer {
 
 InputFeed::InputFeed(Device& device, StreamId compute, BatchSource& loader,
                      const CompiledGraph& compiled, const Model& model, CopyMode mode, int in_use,
-                     std::unique_ptr<DeviceImages> device_images)
+                     std::unique_ptr<DeviceImages> device_images, int under_way)
     : device_(device),
       compute_(compute),
       copy_stream_(mode == CopyMode::kPrefetch ? device.create_stream("copy") : compute),
@@ -20,7 +20,7 @@ InputFeed::InputFeed(Device& device, StreamId compute, BatchSource& loader,
       in_use_(static_cast<std::size_t>(in_use)),
       device_images_(std::move(device_images)),
       wait_name_(nvtx::intern("input wait")),
-      slot_free_(static_cast<std::size_t>(slots(mode))) {}
+      slot_free_(static_cast<std::size_t>(slots(mode, under_way))) {}
 
 InputFeed::~InputFeed() {
   try {
@@ -47,8 +47,7 @@ std::optional<InputFeed::Fed> InputFeed::begin_step() {
   return fed;
 }
 
-void InputFeed::end_step(const Event& done) {
-  slot_free_[static_cast<std::size_t>(current_slot_)] = done;
+void InputFeed::fetch_ahead() {
   if (mode_ == CopyMode::kPrefetch) ahead_ = fetch();
 }
 
@@ -71,7 +70,7 @@ std::optional<InputFeed::Fed> InputFeed::fetch() {
     length_ += batch->filled;
   }
   const int slot = next_slot_;
-  next_slot_ = (next_slot_ + 1) % slots(mode_);
+  next_slot_ = (next_slot_ + 1) % static_cast<int>(slot_free_.size());
   copy_to_device(*batch, slot);
   const Event copied = device_.record(copy_stream_);
   if (device_images_) device_images_->launch(copy_stream_, slot, batch->id);

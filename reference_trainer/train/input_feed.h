@@ -26,12 +26,14 @@ class InputFeed {
     double filled = 1;  ///< LaunchArguments::filled
   };
 
-  /// Input slots that the graph must be compiled with.
-  static int slots(CopyMode mode) { return mode == CopyMode::kPrefetch ? 2 : 1; }
+  /// Input slots that the graph must be compiled with, where `under_way` batches are read at once.
+  static int slots(CopyMode mode, int under_way = 1) {
+    return under_way + (mode == CopyMode::kPrefetch ? 1 : 0);
+  }
 
   InputFeed(Device& device, StreamId compute, BatchSource& loader, const CompiledGraph& compiled,
             const Model& model, CopyMode mode, int in_use,
-            std::unique_ptr<DeviceImages> device_images = nullptr);
+            std::unique_ptr<DeviceImages> device_images = nullptr, int under_way = 1);
   /// Waits for unfinished copies.
   ~InputFeed();
   InputFeed(const InputFeed&) = delete;
@@ -42,7 +44,15 @@ class InputFeed {
   std::optional<Fed> begin_step();
   /// `done`: event after all work that reads the step's batch. With kPrefetch, fetches and copies
   /// the next batch.
-  void end_step(const Event& done);
+  void end_step(const Event& done) {
+    release(current_slot_, done);
+    fetch_ahead();
+  }
+  /// The two halves of `end_step`, where a batch is read again after the next ones have begun:
+  /// `release` when the work that reads the batch in `slot` has been launched, `fetch_ahead` when
+  /// the next batch is to be copied.
+  void release(int slot, const Event& done) { slot_free_[static_cast<std::size_t>(slot)] = done; }
+  void fetch_ahead();
 
   /// The share of the elements of all batches so far that pads shorter samples; -1: all samples are
   /// equal.

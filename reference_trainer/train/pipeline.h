@@ -8,6 +8,7 @@
 
 #include "reference_trainer/comm/communicator.h"
 #include "reference_trainer/devices/device.h"
+#include "reference_trainer/passes/fold_batch_norm.h"
 #include "reference_trainer/switches/settings.h"
 #include "reference_trainer/train/stage_plan.h"
 
@@ -30,28 +31,72 @@ int most_under_way(PipelineSchedule schedule, int stage, int stages, int micro_b
 /// Sends activations to the next stage and gradients to the previous stage, each on a separate
 /// stream, as messages between two ranks. A stage computes when its message has arrived, and sends
 /// when it has computed.
+///
+/// On a device that computes, each link has message buffers. A pass begins with a copy from the
+/// buffer of its message, and ends with a copy to a buffer, so messages arrive and leave while the
+/// device computes. With a buffer for each micro batch nothing waits for a free one: a buffer's next
+/// message depends on the one before it. With fewer, one at least, messages and passes wait for
+/// free buffers; both schedules still end (docs/design/0055-parallelism.md).
 class PipelineLinks {
  public:
-  /// The communicator must outlive it; rank i is stage i.
+  /// `compiled` and the communicator must outlive it; rank i is stage i. `buffers`: of each link;
+  /// 0: as many as micro batches.
   PipelineLinks(Device& device, StreamId compute, Communicator& communicator,
-                const StagePlan& plan);
+                const CompiledGraph& compiled, const StagePlan& plan, int micro_batches,
+                int buffers);
+  /// Waits for the device, because enqueued work uses its kernels.
+  ~PipelineLinks();
+  PipelineLinks(const PipelineLinks&) = delete;
+  PipelineLinks& operator=(const PipelineLinks&) = delete;
 
-  void before(bool backward, std::int64_t batch);
-  void after(bool backward, std::int64_t batch);
+  /// To be called before and after the launches of a pass, with their arguments.
+  void before(bool backward, const LaunchArguments& arguments);
+  void after(bool backward, const LaunchArguments& arguments);
 
  private:
+  struct Slot {
+    Memory buffer;  ///< none where the device does not compute
+    std::unique_ptr<PreparedCollective> message;
+    /// By copy of kept activations: to the buffer or from it.
+    std::vector<std::unique_ptr<Kernel>> copies;
+    Event free;  ///< when the last work that uses the buffer is done
+  };
   struct Link {
     StreamId stream;
-    std::unique_ptr<PreparedCollective> message;
+    std::vector<kernels::GradientTensor> tensors;  ///< of the stage, by copy of kept activations
+    std::vector<Slot> slots;
+    std::size_t next = 0;
   };
-  std::unique_ptr<Link> link(const char* name, CollectiveKind kind, int peer, std::int64_t elements,
-                             bool half);
+  /// What the stage sends or receives in one direction.
+  struct End {
+    const char* stream;
+    const char* text;
+    Phase phase;
+    CollectiveKind kind;
+    int peer;
+    std::int64_t elements;
+    Border border;
+  };
+  std::unique_ptr<Link> link(const End& end, const CompiledGraph& compiled, const StagePlan& plan);
+  void add_slot(const End& end, const StagePlan& plan, Link& link);
+  /// Makes `stream` wait for the slot's last use, where buffers are used again within a step.
+  void wait_until_free(StreamId stream, const Slot& slot);
+  static Slot& next_slot(Link& link);
 
   Device& device_;
   const StreamId compute_;
   Communicator& communicator_;
+  const bool computes_;
+  const int buffers_;
+  const bool waits_;                           ///< buffers are used again within a step
   std::array<std::unique_ptr<Link>, 2> from_;  ///< forward, backward; null: none
   std::array<std::unique_ptr<Link>, 2> to_;
 };
+
+/// The parameters of all stages, on the last stage; the others send theirs and get an empty set.
+/// All stages must call it, on a device that computes, after their last step. Blocks.
+ParameterSet gather_parameters(Device& device, StreamId stream, Communicator& communicator,
+                               const Graph& graph, const CompiledGraph& compiled,
+                               const StagePlan& plan);
 
 }  // namespace headway::trainer

@@ -13,6 +13,7 @@
 #include "reference_trainer/models/transformer.h"
 #include "reference_trainer/passes/apply_precision.h"
 #include "reference_trainer/train/build_model.h"
+#include "reference_trainer/train/parameters.h"
 
 namespace headway::trainer {
 namespace {
@@ -110,8 +111,7 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
                          .raw_allocator = settings.raw_allocator};
   ExecutorOptions options;
   if (settings.pipeline != PipelineSchedule::kOff && communicator_) {
-    add_pipeline(parts);
-    compile.share = stage_->share();
+    plan_pipeline(compile);
     options.runs = stage_->runs;
   } else if (settings.shard_parameters && communicator_) {
     compile.share = equal_part(model_.graph, communicator_->size());
@@ -119,8 +119,12 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
     compile.share = expert_share();
   }
   compiled_ = device.compile(model_.graph, compile);
+  if (stage_)
+    links_ = std::make_unique<PipelineLinks>(device_, compute_, *parts.communicator, *compiled_,
+                                             *stage_, static_cast<int>(settings_.accumulate),
+                                             parts.message_buffers);
   initialise_values();
-  publish_graph(model_.graph, 0, options.runs);
+  publish_graph(model_.graph, 0, stage_ ? stage_->described() : options.runs);
   options.launch_cost =
       std::chrono::nanoseconds(static_cast<std::int64_t>(settings.launch_us * 1000));
   options.sync_every = settings.sync.ops;
@@ -148,16 +152,24 @@ void Trainer::add_input(const TrainerParts& parts) {
     wanted.ranks = communicator_->size();
   }
   loader_ = open_training_batches(settings_, device_, data_, wanted, parts.make_loader);
-  feed_ = std::make_unique<InputFeed>(device_, compute_, *loader_, *compiled_, model_,
-                                      settings_.h2d, wanted.in_use, device_images());
+  feed_ =
+      std::make_unique<InputFeed>(device_, compute_, *loader_, *compiled_, model_, settings_.h2d,
+                                  wanted.in_use, device_images(), batches_in_use());
 }
 
-void Trainer::add_pipeline(const TrainerParts& parts) {
-  const int stages = parts.communicator->size();
+void Trainer::plan_pipeline(CompileOptions& compile) {
+  const int stages = communicator_->size();
   const int micro_batches = static_cast<int>(settings_.accumulate);
   stage_ = plan_stage(model_.graph, rank_, stages,
                       most_under_way(settings_.pipeline, rank_, stages, micro_batches));
-  links_ = std::make_unique<PipelineLinks>(device_, compute_, *parts.communicator, *stage_);
+  if (device_.computes()) {
+    keep_own_updates(model_.graph, *stage_);
+    compile.runs = stage_->runs;
+    compile.kept_copies = stage_->under_way;
+    compile.input_slots = InputFeed::slots(settings_.h2d, batches_in_use());
+  } else {
+    compile.share = stage_->share();
+  }
   std::erase_if(gradients_, [&](const auto& pair) {
     return !stage_->runs[model_.graph.value(pair.second).producer.value];
   });
@@ -272,10 +284,11 @@ void Trainer::initialise_values() {
     const Value& value = model_.graph.value(id);
     const bool parameter = value.role == Role::kParameter;
     if (!parameter && value.role != Role::kState) continue;
+    if (parameter) ++number;
+    if (!compiled_->memory(id).address) continue;  // another stage's
     const std::int64_t elements =
         value.part.valid() ? value.part.rows * value.part.columns : value.shape.elements();
     std::vector<float> start(static_cast<std::size_t>(elements), value.initial.value);
-    if (parameter) ++number;
     if (value.initial.kind == Initial::Kind::kNormal) {
       Random random(static_cast<std::uint64_t>(settings_.seed), 0x1417, number);
       for (float& element : start)
@@ -325,12 +338,22 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
       result.steps[i].device_end_s = seconds(*end - started_);
   for (std::int64_t left = std::max<std::int64_t>(0, step - ahead); left < step; ++left)
     report(left);
-  if (settings_.eval && test_count(settings_, data_) > 0 && device_.computes() &&
-      !result.interrupted) {
-    result.evaluation = evaluate(settings_, device_, compute_, data_, *compiled_,
-                                 static_cast<std::int64_t>(model_.graph.node_count()), hooks);
-  }
+  if (!device_.computes() || result.interrupted) return result;
+  const bool evaluates = settings_.eval && test_count(settings_, data_) > 0;
+  if (stage_ && (evaluates || !settings_.checkpoint.empty()))
+    gathered_ =
+        gather_parameters(device_, compute_, *communicator_, model_.graph, *compiled_, *stage_);
+  if (evaluates && (!stage_ || stage_->is_last()))
+    result.evaluation = evaluate(
+        settings_, device_, compute_, data_,
+        stage_ ? TrainedModel{nullptr, &gathered_} : TrainedModel{compiled_.get(), nullptr},
+        static_cast<std::int64_t>(model_.graph.node_count()), hooks);
   return result;
+}
+
+ParameterSet Trainer::parameters_of(const Graph& wanted) const {
+  if (!stage_) return read_parameters(model_.graph, *compiled_, wanted);
+  return gathered_;
 }
 
 /// Emulates start-up: reading all data first, and loading the code of all shapes.
@@ -393,7 +416,10 @@ void Trainer::take_step(std::int64_t step, RunResult& result) {
   }
   const Event end = device_.record(compute_);
   ends_.push_back(end);
-  give_back_batch(step, end);
+  if (stage_ && device_.computes())
+    fetch_ahead(step);
+  else
+    give_back_batch(step, end);
   if (feed_) record.input_wait_s = seconds(feed_->waited() - waited_before);
   result.steps.push_back(record);
 }
@@ -415,24 +441,25 @@ LaunchArguments Trainer::next_batch(std::int64_t step, int micro_batch) {
     device_.clock().spend(
         std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.slow_rank_ms * 1e6)));
   last_arguments_ = {fed.slot, learning_rate_of(settings_), fed.batch, fed.filled};
+  if (stage_) last_arguments_.kept = micro_batch % stage_->under_way;
   return last_arguments_;
 }
 
 void Trainer::forward(std::int64_t step, int micro_batch, const LaunchArguments& arguments) {
   nvtx::Range forward(names().forward, range(RangeKind::kPhase, Phase::kForward, step, step));
   if (micro_batch == 0) load_code(step);
-  if (links_) links_->before(false, arguments.batch);
+  if (links_) links_->before(false, arguments);
   executor_->run(Phase::kForward, arguments,
                  hooks_of(Phase::kForward, micro_batch, arguments.batch));
-  if (links_) links_->after(false, arguments.batch);
+  if (links_) links_->after(false, arguments);
 }
 
 void Trainer::backward(std::int64_t step, int micro_batch, const LaunchArguments& arguments) {
   nvtx::Range backward(names().backward, range(RangeKind::kPhase, Phase::kBackward, step, step));
-  if (links_) links_->before(true, arguments.batch);
+  if (links_) links_->before(true, arguments);
   executor_->run(Phase::kBackward, arguments,
                  hooks_of(Phase::kBackward, micro_batch, arguments.batch));
-  if (links_) links_->after(true, arguments.batch);
+  if (links_) links_->after(true, arguments);
   if (shards_) shards_->backward_launched();
   if (gradient_sync_) gradient_sync_->backward_launched(micro_batch, arguments.batch);
 }
@@ -459,13 +486,27 @@ void Trainer::pipeline_passes(std::int64_t step) {
     LaunchArguments& its = arguments[static_cast<std::size_t>(pass.micro_batch)];
     if (pass.backward) {
       backward(step, pass.micro_batch, its);
-      if (stage_->is_last()) read_figures(step, pass.micro_batch);
+      if (stage_->is_last() && !device_.computes()) read_figures(step, pass.micro_batch);
+      // The first stage reads its tokens again, and the last stage its labels.
+      if (feed_ && device_.computes()) feed_->release(its.slot, device_.record(compute_));
       continue;
     }
     its = next_batch(step, pass.micro_batch);
     forward(step, pass.micro_batch, its);
-    if (pass.micro_batch + 1 < micro_batches) give_back_batch(step, device_.record(compute_));
+    if (!device_.computes()) {
+      if (pass.micro_batch + 1 < micro_batches) give_back_batch(step, device_.record(compute_));
+      continue;
+    }
+    // The next forward pass overwrites the figures.
+    if (stage_->is_last()) read_figures(step, pass.micro_batch);
+    if (pass.micro_batch + 1 < micro_batches) fetch_ahead(step);
   }
+}
+
+void Trainer::fetch_ahead(std::int64_t step) {
+  if (!feed_) return;
+  nvtx::Range input(names().input, range(RangeKind::kPhase, Phase::kInput, step, step));
+  feed_->fetch_ahead();
 }
 
 void Trainer::read_figures(std::int64_t step, int micro_batch) {
@@ -483,7 +524,7 @@ void Trainer::read_figures(std::int64_t step, int micro_batch) {
 /// Called when the step's end has passed on the device, so its figures are in host memory.
 void Trainer::finish_step(std::int64_t step, RunResult& result) {
   if (!reads_loss(step)) return;
-  if (!device_.computes()) return;
+  if (!device_.computes() || (stage_ && !stage_->is_last())) return;
   LossFigures figures{};
   const auto* parts = figures_[static_cast<std::size_t>(step) % ring_].as<const LossFigures>();
   for (std::int64_t i = 0; i < settings_.accumulate; ++i) {

@@ -92,6 +92,7 @@ struct TrainerParts {
   MakeLoader make_loader;
   /// The other ranks of the run; null: there are none. Must outlive the trainer.
   Communicator* communicator = nullptr;
+  int message_buffers = 0;  ///< of a pipeline: see PipelineLinks
 };
 
 /// One training run: builds the graph, compiles it for the device, and drives it from the calling
@@ -107,6 +108,10 @@ class Trainer {
 
   const Graph& graph() const { return model_.graph; }
   const CompiledGraph& compiled() const { return *compiled_; }
+  /// After `run`, on a device that computes: the trained parameters and statistics that also occur
+  /// in `wanted`, another graph of the model. In a pipeline with a checkpoint or an evaluation the
+  /// last stage has those of all stages; the others have none.
+  ParameterSet parameters_of(const Graph& wanted) const;
   std::int64_t steps() const { return steps_; }
 
  private:
@@ -129,7 +134,11 @@ class Trainer {
   void pause_before(std::int64_t step);
   /// Launches one step; its figures may become known later (finish_step).
   void take_step(std::int64_t step, RunResult& result);
-  void add_pipeline(const TrainerParts& parts);
+  /// Decides which part of the model this rank has as a stage.
+  void plan_pipeline(CompileOptions& compile);
+  /// The batches that the device may read at once. A simulated stage gives a batch back after its
+  /// forward pass.
+  int batches_in_use() const { return stage_ && device_.computes() ? stage_->under_way : 1; }
   void add_input(const TrainerParts& parts);
   /// Runs the forward and backward pass of one micro batch.
   void pass(std::int64_t step, int micro_batch);
@@ -139,6 +148,8 @@ class Trainer {
   void forward(std::int64_t step, int micro_batch, const LaunchArguments& arguments);
   void backward(std::int64_t step, int micro_batch, const LaunchArguments& arguments);
   void give_back_batch(std::int64_t step, const Event& done);
+  /// Lets the next batch be copied while the last one is still in use.
+  void fetch_ahead(std::int64_t step);
   /// Enqueues (or makes) the copy of a micro batch's loss figures to the host.
   void read_figures(std::int64_t step, int micro_batch);
   /// Waits for the step's end and hands its figures to the hooks.
@@ -158,6 +169,7 @@ class Trainer {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<GradientSync> gradient_sync_;  ///< null: one rank, one micro batch
   std::optional<StagePlan> stage_;               ///< none: the rank has the whole model
+  ParameterSet gathered_;                        ///< on the last stage, after the last step
   std::unique_ptr<PipelineLinks> links_;
   std::unique_ptr<ExpertLoad> expert_load_;    ///< null: no rank has its own experts
   std::unique_ptr<ModelExchanges> exchanges_;  ///< null: ranks share no layers
@@ -171,10 +183,15 @@ class Trainer {
   std::chrono::nanoseconds started_{0};
 };
 
+/// Where the parameters and statistics of a trained model are: one of the two.
+struct TrainedModel {
+  const CompiledGraph* compiled = nullptr;
+  const ParameterSet* parameters = nullptr;
+};
 /// Runs the model forward over the first test images with the statistics and parameters of
 /// `trained`. Its ops have phase kEvaluation in traces and are numbered from `first_op_id`.
 EvaluationResult evaluate(const Settings& settings, Device& device, StreamId stream,
-                          const TrainingData& data, const CompiledGraph& trained,
+                          const TrainingData& data, const TrainedModel& trained,
                           std::int64_t first_op_id, const TrainerHooks& hooks);
 
 }  // namespace headway::trainer

@@ -42,6 +42,22 @@ def recorded(folder):
     assert 40e6 < late["caused_wait_ns"] < 90e6, late
 
 
+def pipeline(folder):
+    """Stages on one host: messages are matched, the rule names the bubble, and twice the micro batches are predicted to gain."""
+    trace = folder / "stages.sqlite"
+    run(HEADWAY, "record", "-o", trace, "--", TRAIN, "--preset", "pipeline-bubble", "--steps", "30", "--threads", "1")
+    result = report(trace)
+    assert result["trace"]["ranks"] == 2, result["trace"]
+    # A step has two activations and two gradients.
+    assert result["matching"]["matched"] > 4 * 25 and result["matching"]["unmatched"] == 0, result["matching"]
+    bubble = finding(result, "pipeline-bubble")
+    assert bubble["status"] == "found" and "2 stages" in bubble["claim"], bubble
+    fixes = {f["id"]: f for f in json.loads(run(HEADWAY, "whatif", trace, "--json").stdout)["fixes"]}
+    for fix in ("more-micro-batches", "fewer-micro-batches"):
+        assert fixes[fix]["applies"], fixes[fix]
+    assert fixes["more-micro-batches"]["step_ns"] < fixes["fewer-micro-batches"]["step_ns"], fixes
+
+
 def simulated(folder):
     """A file per rank of a simulated run: the report finds what was planted, as the oracle says."""
     command = [TRAIN, "--preset", "straggler", "--device", "sim", "--data", "generated", "--source", "memory", "--steps", "20",
@@ -81,4 +97,4 @@ def mpirun(folder):
 
 
 with tempfile.TemporaryDirectory(prefix="headway trainer ranks ") as temporary:
-    {"recorded": recorded, "simulated": simulated, "mpirun": mpirun}[sys.argv[2]](pathlib.Path(temporary))
+    {"recorded": recorded, "pipeline": pipeline, "simulated": simulated, "mpirun": mpirun}[sys.argv[2]](pathlib.Path(temporary))

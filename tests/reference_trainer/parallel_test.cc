@@ -288,6 +288,16 @@ TEST_CASE("what does not go together, and devices that have it not, are refused 
   other.pipeline = PipelineSchedule::kOff;
   other.micro_batches = 2;
   refuses(other, "--pipeline");
+  other = stages;
+  other.device = DeviceKind::kCuda;
+  refuses(other, "--device host or sim");
+  other.device = DeviceKind::kHost;
+  CHECK_NOTHROW(check_rank_settings(other));
+  other.raw_allocator = true;
+  refuses(other, "--allocator caching");
+  other.raw_allocator = false;
+  other.precision = Precision::kAmpO2;
+  refuses(other, "--precision bf16");
   stages.ranks = 16;
   CHECK_THROWS_WITH_AS(simulate(stages), doctest::Contains("--layers 16"), Error);
 }

@@ -146,6 +146,116 @@ TEST_CASE("ranks that mpirun starts train as ranks over shared memory, however g
   }
 }
 
+namespace {
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const std::string kStages =
+    " --model transformer --data generated --samples 200 --layers 3 --features 16 --heads 2 "
+    "--sequence 16 --threads 1 --eval-samples 32 --fused-ln off ";
+
+}  // namespace
+
+TEST_CASE("a pipeline writes the checkpoint that one rank writes, and its last stage speaks") {
+  TemporaryFolder folder;
+  const auto metrics = folder / "m.json";
+  auto train = [&](const std::string& how, const std::string& name) {
+    const Outcome outcome =
+        run_command("'" + kProgram + "'" + kStages + "--steps 6 " + how + " --metrics '" +
+                    metrics.string() + "' --checkpoint '" + (folder / name).string() + "'");
+    CAPTURE(outcome.output);
+    REQUIRE(outcome.status == 0);
+    check_contains(outcome, "6 steps");
+    check_contains(outcome, "test: loss");
+    CHECK(outcome.output.find("median step") == outcome.output.rfind("median step"));
+    return losses_in(metrics);
+  };
+  const auto one = train("--batch 4 --accumulate 3", "one");
+  for (const std::string schedule : {"gpipe", "1f1b"}) {
+    const auto stages =
+        train("--batch 12 --ranks 3 --micro-batches 3 --pipeline " + schedule, schedule);
+    REQUIRE(stages.size() == one.size());
+    for (std::size_t i = 0; i < one.size(); ++i)
+      CHECK(stages[i] == doctest::Approx(one[i]).epsilon(2e-5));
+    CHECK(bytes_of(folder / schedule) == bytes_of(folder / "one"));
+  }
+}
+
+TEST_CASE("stages pass messages over MPI as over shared memory") {
+  const std::string mpirun =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n ";
+  if (run_command("command -v mpirun").status != 0) {
+    MESSAGE("[skipped] no mpirun here");
+    return;
+  }
+  TemporaryFolder folder;
+  const auto metrics = folder / "m.json";
+  const std::string common = kStages + "--steps 6 --batch 12 --metrics '" + metrics.string() + "' ";
+  for (const std::string how :
+       {"--pipeline gpipe --micro-batches 6", "--pipeline 1f1b --micro-batches 6"}) {
+    CAPTURE(how);
+    const Outcome shm = run_command("'" + kProgram + "'" + common + how + " --comm shm --ranks 3");
+    CAPTURE(shm.output);
+    REQUIRE(shm.status == 0);
+    const std::vector<double> expected = losses_in(metrics);
+    const Outcome mpi = run_command(mpirun + "3 '" + kProgram + "'" + common + how + " --comm mpi");
+    CAPTURE(mpi.output);
+    if (mpi.says("this build has no MPI")) {
+      MESSAGE("[skipped] built without MPI");
+      return;
+    }
+    REQUIRE(mpi.status == 0);
+    CHECK(losses_in(metrics) == expected);
+  }
+}
+
+TEST_CASE("a stage that does not come in time ends the run, and is named") {
+  const std::string late = kStages +
+                           "--steps 6 --batch 12 --pipeline gpipe --micro-batches 2 --slow-rank 1 "
+                           "--slow-rank-ms 4000 --comm-timeout-s 1 ";
+  const Outcome shm = run_command("'" + kProgram + "'" + late + "--ranks 2");
+  CAPTURE(shm.output);
+  CHECK(shm.status == 4);
+  check_contains(shm, "rank 1 has not come for a message in 1 s");
+  const Outcome mpi = run_command(
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun "
+      "--oversubscribe -n 2 '" +
+      kProgram + "'" + late + " --comm mpi");
+  CAPTURE(mpi.output);
+  if (mpi.status == 127 || mpi.says("this build has no MPI")) {
+    MESSAGE("[skipped] no mpirun here, or built without MPI");
+    return;
+  }
+  CHECK(mpi.status != 0);
+  check_contains(mpi, "rank 1 has not come for a message in 1 s");
+}
+
+TEST_CASE("a stage that is killed ends the others, which name it") {
+  TemporaryFolder folder;
+  const Background background(
+      kStages + "--batch 12 --steps 1000000 --ranks 3 --pipeline 1f1b --micro-batches 4 --quiet",
+      folder / "out");
+  std::vector<pid_t> ranks;
+  for (int i = 0; i < 100 && ranks.size() < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ranks = background.ranks();
+  }
+  REQUIRE(ranks.size() == 3);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  kill(ranks[1], SIGKILL);
+  const auto killed = Clock::now();
+  const int status = background.wait(std::chrono::seconds(30));
+  CHECK(Clock::now() - killed < std::chrono::seconds(15));
+  CAPTURE(background.text());
+  CHECK(status == 4);
+  CHECK(background.text().find("rank 1 (process") != std::string::npos);
+  CHECK(background.text().find("Rank 0 stops") != std::string::npos);
+  CHECK(background.text().find("Rank 2 stops") != std::string::npos);
+}
+
 TEST_CASE("a launcher's variables say who is which rank") {
   const std::string name = "MASTER_ADDR=localhost MASTER_PORT=" + std::to_string(getpid());
   auto rank = [&](int number) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Ranks over MPI: non-blocking collectives, completed by testing, so that the stream's thread sleeps
-// instead of spinning on cores that other ranks need.
+// Ranks over MPI: non-blocking operations, completed by testing, so that the stream's thread sleeps
+// instead of spinning on cores that other ranks need. Messages are under way on several threads at
+// once, so each call of MPI holds a lock (MPI_THREAD_SERIALIZED), but no wait does.
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -16,19 +20,16 @@
 namespace headway::trainer {
 namespace {
 
+constexpr std::chrono::microseconds kPoll{50};
+/// MPI counts in 32 bits.
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+
 void check(int code, const char* doing) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
   MPI_Error_string(code, text, &length);
   fail_internal("MPI could not {}: {}.", doing, text);
-}
-
-void finish(MPI_Request& request, const char* doing) {
-  for (int done = 0; done == 0;) {
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), doing);
-    if (!done) std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
 }
 
 void add_halves(void* from, void* to, int* count, MPI_Datatype*) {
@@ -44,7 +45,7 @@ int as_int(std::size_t count) {
 
 class MpiBackend final : public CommBackend {
  public:
-  explicit MpiBackend(int per_node) {
+  MpiBackend(int per_node, std::chrono::nanoseconds timeout) : timeout_(timeout) {
     int provided = 0;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "start");
     if (provided < MPI_THREAD_SERIALIZED)
@@ -79,37 +80,32 @@ class MpiBackend final : public CommBackend {
   void check_others() override {}  // mpirun ends the others
   std::int64_t stop_before(std::int64_t step) override { return step; }
   void barrier() override {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibarrier(world_, &request), "wait for all ranks");
-    finish(request, "wait for all ranks");
+    run("wait for all ranks", [&](MPI_Request* request) { return MPI_Ibarrier(world_, request); });
   }
   void all_reduce(Scope scope, std::span<float> values) override {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), as_int(values.size()), MPI_FLOAT, MPI_SUM,
-                         communicator(scope), &request),
-          "sum up");
-    finish(request, "sum up");
+    run("sum up", [&](MPI_Request* request) {
+      return MPI_Iallreduce(MPI_IN_PLACE, values.data(), as_int(values.size()), MPI_FLOAT, MPI_SUM,
+                            communicator(scope), request);
+    });
   }
   void all_reduce_half(Scope scope, std::span<std::uint16_t> values) override {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), as_int(values.size()), MPI_UINT16_T,
-                         half_sum_, communicator(scope), &request),
-          "sum up halves");
-    finish(request, "sum up halves");
+    run("sum up halves", [&](MPI_Request* request) {
+      return MPI_Iallreduce(MPI_IN_PLACE, values.data(), as_int(values.size()), MPI_UINT16_T,
+                            half_sum_, communicator(scope), request);
+    });
   }
   void all_gather(std::span<std::byte> all) override {
-    MPI_Request request = MPI_REQUEST_NULL;
     const int each = as_int(all.size() / static_cast<std::size_t>(size_));
-    check(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, all.data(), each, MPI_BYTE, world_, &request),
-          "gather");
-    finish(request, "gather");
+    run("gather", [&](MPI_Request* request) {
+      return MPI_Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, all.data(), each, MPI_BYTE, world_, request);
+    });
   }
   void all_to_all(std::span<std::byte> parts) override {
-    MPI_Request request = MPI_REQUEST_NULL;
     const int each = as_int(parts.size() / static_cast<std::size_t>(size_));
-    check(MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_BYTE, parts.data(), each, MPI_BYTE, world_, &request),
-          "exchange parts");
-    finish(request, "exchange parts");
+    run("exchange parts", [&](MPI_Request* request) {
+      return MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_BYTE, parts.data(), each, MPI_BYTE, world_,
+                           request);
+    });
   }
   void reduce_scatter(Scope scope, std::span<float> values) override {
     scatter_sums(scope, values, MPI_FLOAT, MPI_SUM);
@@ -125,29 +121,105 @@ class MpiBackend final : public CommBackend {
   }
   void reduce_through_server(std::span<float> values) override {
     const int count = as_int(values.size());
+    auto send_to = [&](int rank, int tag, const char* doing) {
+      run(doing, [&](MPI_Request* request) {
+        return MPI_Isend(values.data(), count, MPI_FLOAT, rank, tag, world_, request);
+      });
+    };
+    auto hear = [&](int rank, int tag, float* to, const char* doing) {
+      run(doing, [&](MPI_Request* request) {
+        return MPI_Irecv(to, count, MPI_FLOAT, rank, tag, world_, request);
+      });
+    };
     if (rank_ != 0) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      check(MPI_Isend(values.data(), count, MPI_FLOAT, 0, 0, world_, &request),
-            "send to the server");
-      finish(request, "send to the server");
-      check(MPI_Irecv(values.data(), count, MPI_FLOAT, 0, 1, world_, &request), "hear the server");
-      return finish(request, "hear the server");
+      send_to(0, kToServer, "send to the server");
+      return hear(0, kFromServer, values.data(), "hear the server");
     }
     std::vector<float> term(values.size());
     for (int from = 1; from < size_; ++from) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      check(MPI_Irecv(term.data(), count, MPI_FLOAT, from, 0, world_, &request), "hear a rank");
-      finish(request, "hear a rank");
+      hear(from, kToServer, term.data(), "hear a rank");
       for (std::size_t i = 0; i < term.size(); ++i) values[i] += term[i];
     }
-    for (int to = 1; to < size_; ++to) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      check(MPI_Isend(values.data(), count, MPI_FLOAT, to, 1, world_, &request), "answer a rank");
-      finish(request, "answer a rank");
+    for (int to = 1; to < size_; ++to) send_to(to, kFromServer, "answer a rank");
+  }
+  Clock::time_point send(int to, std::span<const std::byte> bytes) override {
+    const std::uint64_t own = bytes.size();
+    std::uint64_t ignored = 0;
+    const Clock::time_point met = meet(to, {kSenderCame, own}, {kReceiverCame, &ignored});
+    for (std::size_t first = 0; first < bytes.size(); first += kMostAtOnce) {
+      const auto part = bytes.subspan(first, std::min(kMostAtOnce, bytes.size() - first));
+      run("send a message", [&](MPI_Request* request) {
+        return MPI_Isend(part.data(), as_int(part.size()), MPI_BYTE, to, kMessage, world_, request);
+      });
     }
+    return met;
+  }
+  Clock::time_point receive(int from, std::span<std::byte> bytes) override {
+    std::uint64_t sent = 0;
+    const Clock::time_point met = meet(from, {kReceiverCame, bytes.size()}, {kSenderCame, &sent});
+    if (sent != bytes.size()) fail_size(rank_, from, sent, bytes.size());
+    for (std::size_t first = 0; first < bytes.size(); first += kMostAtOnce) {
+      const auto part = bytes.subspan(first, std::min(kMostAtOnce, bytes.size() - first));
+      run("receive a message", [&](MPI_Request* request) {
+        return MPI_Irecv(part.data(), as_int(part.size()), MPI_BYTE, from, kMessage, world_,
+                         request);
+      });
+    }
+    return met;
   }
 
  private:
+  /// A message has one tag for each part of it, so that messages in both directions between two
+  /// ranks stay apart.
+  enum Tag { kToServer, kFromServer, kSenderCame, kReceiverCame, kMessage };
+  struct Told {
+    Tag tag;
+    std::uint64_t bytes;
+  };
+  struct Heard {
+    Tag tag;
+    std::uint64_t* bytes;
+  };
+  using Post = std::function<int(MPI_Request*)>;
+
+  MPI_Request start(const char* doing, const Post& post) {
+    const std::scoped_lock lock(mutex_);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(post(&request), doing);
+    return request;
+  }
+  bool done(MPI_Request& request, const char* doing) {
+    const std::scoped_lock lock(mutex_);
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), doing);
+    return done != 0;
+  }
+  /// Starts an operation and waits until it is complete.
+  void run(const char* doing, const Post& post) {
+    MPI_Request request = start(doing, post);
+    while (!done(request, doing)) std::this_thread::sleep_for(kPoll);
+  }
+  /// Tells the other end of a message that this one has come, and waits until it has come, too.
+  Clock::time_point meet(int peer, Told own, Heard other) {
+    const char* const doing = "wait for the other end of a message";
+    MPI_Request heard = start(doing, [&](MPI_Request* request) {
+      return MPI_Irecv(other.bytes, 1, MPI_UINT64_T, peer, other.tag, world_, request);
+    });
+    run(doing, [&](MPI_Request* request) {
+      return MPI_Isend(&own.bytes, 1, MPI_UINT64_T, peer, own.tag, world_, request);
+    });
+    const Clock::time_point deadline = Clock::now() + timeout_;
+    while (!done(heard, doing)) {
+      if (Clock::now() > deadline)
+        fail_internal(
+            "Rank {} stops: rank {} has not come {} a message in {} s. Change the limit with "
+            "--comm-timeout-s.",
+            rank_, peer, other.tag == kSenderCame ? "with" : "for",
+            std::chrono::duration_cast<std::chrono::seconds>(timeout_).count());
+      std::this_thread::sleep_for(kPoll);
+    }
+    return Clock::now();
+  }
   template <class T>
   void scatter_sums(Scope scope, std::span<T> values, MPI_Datatype type, MPI_Op sum_up) {
     const MPI_Comm group = communicator(scope);
@@ -156,11 +228,10 @@ class MpiBackend final : public CommBackend {
     MPI_Comm_rank(group, &place);
     const Part own = part_of(values.size(), place, static_cast<int>(counts.size()));
     std::vector<T> sum(own.end - own.begin);
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ireduce_scatter(values.data(), sum.data(), counts.data(), type, sum_up, group,
-                              &request),
-          "reduce and scatter");
-    finish(request, "reduce and scatter");
+    run("reduce and scatter", [&](MPI_Request* request) {
+      return MPI_Ireduce_scatter(values.data(), sum.data(), counts.data(), type, sum_up, group,
+                                 request);
+    });
     std::memcpy(values.data() + own.begin, sum.data(), sum.size() * sizeof(T));
   }
   template <class T>
@@ -169,11 +240,10 @@ class MpiBackend final : public CommBackend {
     const std::vector<int> counts = part_counts(group, values.size());
     std::vector<int> offsets(counts.size(), 0);
     for (std::size_t i = 1; i < counts.size(); ++i) offsets[i] = offsets[i - 1] + counts[i - 1];
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallgatherv(MPI_IN_PLACE, 0, type, values.data(), counts.data(), offsets.data(), type,
-                          group, &request),
-          "gather parts");
-    finish(request, "gather parts");
+    run("gather parts", [&](MPI_Request* request) {
+      return MPI_Iallgatherv(MPI_IN_PLACE, 0, type, values.data(), counts.data(), offsets.data(),
+                             type, group, request);
+    });
   }
 
   MPI_Comm communicator(Scope scope) const {
@@ -190,6 +260,8 @@ class MpiBackend final : public CommBackend {
     return counts;
   }
 
+  const std::chrono::nanoseconds timeout_;
+  std::mutex mutex_;
   MPI_Comm world_ = MPI_COMM_NULL;
   MPI_Comm node_ = MPI_COMM_NULL;
   MPI_Comm across_ = MPI_COMM_NULL;
@@ -200,8 +272,8 @@ class MpiBackend final : public CommBackend {
 
 }  // namespace
 
-std::unique_ptr<CommBackend> connect_mpi(int ranks_per_node) {
-  return std::make_unique<MpiBackend>(ranks_per_node);
+std::unique_ptr<CommBackend> connect_mpi(int ranks_per_node, std::chrono::nanoseconds timeout) {
+  return std::make_unique<MpiBackend>(ranks_per_node, timeout);
 }
 
 }  // namespace headway::trainer

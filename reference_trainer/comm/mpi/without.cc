@@ -3,7 +3,7 @@
 
 namespace headway::trainer {
 
-std::unique_ptr<CommBackend> connect_mpi(int) {
+std::unique_ptr<CommBackend> connect_mpi(int, std::chrono::nanoseconds) {
   return nullptr;
 }
 

@@ -64,7 +64,10 @@ HostGraph::HostGraph(HostDevice& device, const Graph& graph, const CompileOption
       stream_(engine_),
       kernels_(graph.node_count()),
       step_memory_(graph_, options) {
+  HEADWAY_INVARIANT(options.kept_copies == 1 ||
+                    !(options.raw_allocator || options.keep_activations || options.share_with));
   if (shared_) share_layouts();
+  find_used_values();
   add_ops();
   allocate();
   for (const auto& action : when_bound_) action();
@@ -85,12 +88,36 @@ void HostGraph::share_layouts() {
   }
 }
 
+void HostGraph::find_used_values() {
+  if (!options_.runs.empty()) {
+    used_.assign(graph_.value_count(), false);
+    for (std::size_t i = 0; i < graph_.node_count(); ++i) {
+      if (!options_.runs[i]) continue;
+      for (const auto* list : {&graph_.nodes()[i].inputs, &graph_.nodes()[i].outputs})
+        for (ValueId value : *list) used_[value.value] = true;
+    }
+    for (std::size_t i = 0; i < graph_.value_count(); ++i)
+      if (graph_.values()[i].role == Role::kInput) used_[i] = true;  // batches are copied there
+  }
+  if (options_.kept_copies == 1) return;
+  kept_.assign(graph_.value_count(), false);
+  for (std::size_t i = 0; i < graph_.node_count(); ++i) {
+    const Node& node = graph_.nodes()[i];
+    if (node.phase != Phase::kBackward || !runs(NodeId::from(i))) continue;
+    for (ValueId input : node.inputs)
+      if (const NodeId made = graph_.value(input).producer;
+          graph_.value(input).role == Role::kActivation && made.valid() &&
+          graph_.node(made).phase == Phase::kForward)
+        kept_[input.value] = true;
+  }
+}
+
 void HostGraph::add_ops() {
   for (std::size_t i = 0; i < graph_.node_count(); ++i) {
     scratch_of_node_.push_back(0);
     const NodeId id = NodeId::from(i);
     const OpDefinition* op = graph_.node(id).op;
-    if (graph_.node(id).on_processor) continue;
+    if (graph_.node(id).on_processor || !runs(id)) continue;
     const auto found = std::ranges::find(host_ops(), op, &HostOp::op);
     if (found == host_ops().end())
       fail_internal("Op '{}' ({}): the host device does not have it.", graph_.node(id).name,
@@ -132,6 +159,11 @@ void HostGraph::add_kernel(NodeId node, HostKernel::Body body, const std::string
   tag.phase = of.phase;
   tag.work = work ? *work : of.op->work(graph_, of);
   if (of.results != kernels::NumberFormat::kFloat32) body = rounding(of, std::move(body));
+  if (copies() > 1)
+    body = [this, body = std::move(body)](const LaunchArguments& arguments) {
+      use_copy(arguments.kept);
+      body(arguments);
+    };
   kernels_[node.value].push_back(std::make_unique<HostKernel>(std::move(tag), std::move(body)));
 }
 
@@ -156,6 +188,10 @@ std::int64_t HostGraph::bytes_of(ValueId value) const {
 
 void HostGraph::allocate_persistent(ValueId id) {
   const Value& value = graph_.value(id);
+  if (!is_used(id)) {
+    views_[id.value] = {{nullptr, MemoryKind::kDevice}};
+    return;
+  }
   const int count = value.role == Role::kInput ? options_.input_slots : 1;
   if (shared_ && (value.role == Role::kParameter || value.role == Role::kState)) {
     views_[id.value] = shared_->views_[shared_->graph_.find(value.name).value];
@@ -182,15 +218,26 @@ void HostGraph::allocate() {
     if (views_[i].empty()) allocate_persistent(ValueId::from(i));
 }
 
-/// Activations share one block, and ops share scratch memory.
-void HostGraph::allocate_planned() {
-  const MemoryPlan plan = plan_memory(graph_, [&](ValueId id) { return bytes_of(id); });
-  owned_.push_back(device_.allocate(plan.total_bytes, MemoryKind::kDevice));
+std::int64_t HostGraph::allocate_block(const std::function<bool(ValueId)>& wanted, int copies) {
+  const MemoryPlan plan =
+      plan_memory(graph_, [&](ValueId id) { return wanted(id) ? bytes_of(id) : 0; });
+  owned_.push_back(device_.allocate(copies * plan.total_bytes, MemoryKind::kDevice));
   auto* const arena = owned_.back().as<std::byte>();
-  memory_bytes_ += plan.total_bytes;
+  memory_bytes_ += owned_.back().bytes();
   for (std::size_t i = 0; i < graph_.value_count(); ++i)
-    if (plan.offset[i] >= 0 && !options_.keep_activations)
+    if (plan.offset[i] >= 0 && wanted(ValueId::from(i)) && !options_.keep_activations)
       views_[i] = {{arena + plan.offset[i], MemoryKind::kDevice}};
+  return plan.total_bytes;
+}
+
+/// Activations share one block, and ops share scratch memory. Activations that a backward pass reads
+/// have a separate block for each pass that may be under way. All others are used within one pass:
+/// passes run one after the other and share their block.
+void HostGraph::allocate_planned() {
+  allocate_block([this](ValueId id) { return is_used(id) && !is_kept(id); }, 1);
+  if (copies() > 1)
+    kept_bytes_ =
+        allocate_block([this](ValueId id) { return is_used(id) && is_kept(id); }, copies());
   owned_.push_back(device_.allocate(scratch_bytes(), MemoryKind::kDevice));
   scratch_address_ = owned_.back().view().address;
   memory_bytes_ += owned_.back().bytes();
@@ -237,8 +284,16 @@ void HostGraph::free_after(NodeId node) {
 }
 
 MemoryView HostGraph::memory(ValueId value, int slot) const {
+  if (is_kept(value)) return kept_memory(value, copy_);
   const auto& views = views_[value.value];
   return views[views.size() > 1 ? static_cast<std::size_t>(slot) : 0];
+}
+
+MemoryView HostGraph::kept_memory(ValueId value, int copy) const {
+  if (!is_kept(value)) return memory(value);
+  MemoryView view = views_[value.value].front();
+  view.address = static_cast<std::byte*>(view.address) + copy * kept_bytes_;
+  return view;
 }
 
 void HostGraph::write(ValueId id, std::span<const float> values) {

@@ -20,7 +20,8 @@ class HostDevice;
 
 /// A graph on the host device: the memory and the layout of each value, and the kernels of each
 /// node. The functions of devices/host/ops/ add the ops in order and may fix the layout of a
-/// weight. When all ops are known, memory is laid out, and each op's `when_bound` runs once.
+/// weight. When all ops are known, memory is laid out, and each op's `when_bound` runs once. All
+/// kernels run on one stream: addresses of kept activations are those of the running kernel's copy.
 class HostGraph final : public CompiledGraph {
  public:
   HostGraph(HostDevice& device, const Graph& graph, const CompileOptions& options);
@@ -31,6 +32,10 @@ class HostGraph final : public CompiledGraph {
   const dnnl::engine& engine() const { return engine_; }
   dnnl::stream& stream() const { return stream_; }
   int slots() const { return options_.input_slots; }
+  /// Copies of kept activations. `use_copy` selects the one that addresses are of.
+  int copies() const { return options_.kept_copies; }
+  int copy() const { return copy_; }
+  void use_copy(int copy) { copy_ = copy; }
 
   /// The layout of a value: dense NHWC (or row-major) unless an op has set another.
   dnnl::memory::desc layout(ValueId value) const;
@@ -60,6 +65,7 @@ class HostGraph final : public CompiledGraph {
     return kernels_[node.value];
   }
   MemoryView memory(ValueId value, int slot = 0) const override;
+  MemoryView kept_memory(ValueId value, int copy) const override;
   std::int64_t memory_size(ValueId value) const override { return bytes_of(value); }
   void write(ValueId value, std::span<const float> values) override;
   std::vector<float> read(ValueId value) const override;
@@ -69,6 +75,10 @@ class HostGraph final : public CompiledGraph {
 
  private:
   std::int64_t bytes_of(ValueId value) const;
+  bool runs(NodeId node) const { return options_.runs.empty() || options_.runs[node.value]; }
+  void find_used_values();
+  bool is_used(ValueId value) const { return used_.empty() || used_[value.value]; }
+  bool is_kept(ValueId value) const { return !kept_.empty() && kept_[value.value]; }
   HostKernel::Body rounding(const Node& node, HostKernel::Body body);
   /// Values of a graph that shares parameters with another graph get the layouts that they have
   /// there.
@@ -77,6 +87,9 @@ class HostGraph final : public CompiledGraph {
   void allocate();
   void allocate_persistent(ValueId id);
   void allocate_planned();
+  /// Lays out the activations for which `wanted` holds in one block of `copies` times their size;
+  /// returns that size.
+  std::int64_t allocate_block(const std::function<bool(ValueId)>& wanted, int copies);
   void reserve();
   std::int64_t scratch_bytes() const;
 
@@ -89,6 +102,10 @@ class HostGraph final : public CompiledGraph {
   std::map<ValueId, dnnl::memory::desc> layouts_;
   std::vector<std::vector<std::unique_ptr<Kernel>>> kernels_;
   std::vector<std::function<void()>> when_bound_;
+  std::vector<bool> used_;       // by value: some node that runs uses it; empty: all
+  std::vector<bool> kept_;       // by value: an activation that has copies; empty: none has
+  std::int64_t kept_bytes_ = 0;  // distance of two copies
+  int copy_ = 0;
   std::vector<std::vector<MemoryView>> views_;  // by value, then slot
   std::vector<Memory> owned_;
   StepMemory step_memory_;

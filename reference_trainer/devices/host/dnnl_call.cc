@@ -27,6 +27,14 @@ void DnnlCall::reorder_after(int argument, ValueId value, const dnnl::memory::de
 }
 
 void DnnlCall::bind(const dnnl::memory::desc& scratchpad) {
+  for (int copy = 0; copy < graph_.copies(); ++copy) {
+    graph_.use_copy(copy);
+    bind_copy(scratchpad);
+  }
+  graph_.use_copy(0);
+}
+
+void DnnlCall::bind_copy(const dnnl::memory::desc& scratchpad) {
   const dnnl::engine& engine = graph_.engine();
   Arguments common;
   if (scratchpad.get_size() > 0)
@@ -35,11 +43,12 @@ void DnnlCall::bind(const dnnl::memory::desc& scratchpad) {
     common.emplace(lent.argument, dnnl::memory(lent.layout, engine, lent.address));
   for (auto* list : {&before_, &after_}) {
     for (Reorder& reorder : *list) {
-      reorder.plain =
-          dnnl::memory(graph_.layout(reorder.value), engine, graph_.address(reorder.value));
-      reorder.reordered = dnnl::memory(reorder.other, engine);
-      reorder.primitive = list == &before_ ? dnnl::reorder(reorder.plain, reorder.reordered)
-                                           : dnnl::reorder(reorder.reordered, reorder.plain);
+      reorder.plain.emplace_back(graph_.layout(reorder.value), engine,
+                                 graph_.address(reorder.value));
+      const dnnl::memory& plain = reorder.plain.back();
+      if (!reorder.reordered) reorder.reordered = dnnl::memory(reorder.other, engine);
+      reorder.primitive = list == &before_ ? dnnl::reorder(plain, reorder.reordered)
+                                           : dnnl::reorder(reorder.reordered, plain);
       common.emplace(reorder.argument, reorder.reordered);
     }
   }
@@ -54,13 +63,15 @@ void DnnlCall::bind(const dnnl::memory::desc& scratchpad) {
 
 void DnnlCall::run(int slot) const {
   dnnl::stream& stream = graph_.stream();
+  const auto copy = static_cast<std::size_t>(graph_.copy());
+  const auto slots = static_cast<std::size_t>(graph_.slots());
   for (const Reorder& reorder : before_)
-    reorder.primitive.execute(stream,
-                              {{DNNL_ARG_FROM, reorder.plain}, {DNNL_ARG_TO, reorder.reordered}});
-  primitive_.execute(stream, arguments_[static_cast<std::size_t>(slot)]);
+    reorder.primitive.execute(
+        stream, {{DNNL_ARG_FROM, reorder.plain[copy]}, {DNNL_ARG_TO, reorder.reordered}});
+  primitive_.execute(stream, arguments_[copy * slots + static_cast<std::size_t>(slot)]);
   for (const Reorder& reorder : after_)
-    reorder.primitive.execute(stream,
-                              {{DNNL_ARG_FROM, reorder.reordered}, {DNNL_ARG_TO, reorder.plain}});
+    reorder.primitive.execute(
+        stream, {{DNNL_ARG_FROM, reorder.reordered}, {DNNL_ARG_TO, reorder.plain[copy]}});
 }
 
 }  // namespace headway::trainer

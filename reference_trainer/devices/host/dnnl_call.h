@@ -11,7 +11,7 @@
 namespace headway::trainer {
 
 /// One oneDNN primitive with its operands, made once and run every step. Its memory objects are
-/// made when the graph's memory is allocated, one set per input slot.
+/// made when the graph's memory is allocated, one set per input slot and copy of kept activations.
 class DnnlCall {
  public:
   struct Operand {
@@ -36,7 +36,8 @@ class DnnlCall {
     lent_.push_back({argument, layout, address});
   }
 
-  /// Runs with the operands of that input slot. Throws what oneDNN throws.
+  /// Runs with the operands of that input slot and the graph's current copy. Throws what oneDNN
+  /// throws.
   void run(int slot) const;
 
   /// Attributes for every primitive: scratch memory is the graph's, because oneDNN's own belongs to
@@ -47,8 +48,8 @@ class DnnlCall {
   struct Reorder {
     int argument;
     ValueId value;
-    dnnl::memory::desc other;  ///< the layout that the primitive wants or makes
-    dnnl::memory plain;        ///< in the value's own layout
+    dnnl::memory::desc other;         ///< the layout that the primitive wants or makes
+    std::vector<dnnl::memory> plain;  ///< in the value's layout, by copy
     dnnl::memory reordered;
     dnnl::reorder primitive;
   };
@@ -62,6 +63,8 @@ class DnnlCall {
   DnnlCall(HostGraph& graph, dnnl::primitive primitive, std::vector<Operand> operands)
       : graph_(graph), primitive_(std::move(primitive)), operands_(std::move(operands)) {}
   void bind(const dnnl::memory::desc& scratchpad);
+  /// Binds the operands of the graph's current copy.
+  void bind_copy(const dnnl::memory::desc& scratchpad);
 
   HostGraph& graph_;
   dnnl::primitive primitive_;
@@ -69,7 +72,7 @@ class DnnlCall {
   std::vector<Lent> lent_;
   std::vector<Reorder> before_;
   std::vector<Reorder> after_;
-  std::vector<Arguments> arguments_;  // by slot
+  std::vector<Arguments> arguments_;  // by copy, then slot
 };
 
 }  // namespace headway::trainer

@@ -24,7 +24,6 @@ void SimCommunicator::enqueue(StreamId stream, const PreparedCollective& collect
   SimWorld& world = device_.world();
   SimCollective simulated;
   const bool message = is_message(what.kind);
-  const int per_node = world.links().ranks_per_node;
   if (what.kind == CollectiveKind::kSend)
     simulated.group = &world.messages(rank(), what.peer);
   else if (message)
@@ -36,8 +35,7 @@ void SimCommunicator::enqueue(StreamId stream, const PreparedCollective& collect
                                                     : &world.across(rank());
   simulated.kind = what.kind;
   simulated.scope = what.scope;
-  if (message)
-    simulated.scope = rank() / per_node == what.peer / per_node ? Scope::kNode : Scope::kAcross;
+  if (message) simulated.scope = world.links().scope_between(rank(), what.peer);
   simulated.peer = what.peer;
   simulated.bytes = what.bytes();
   if (what.most)

@@ -8,8 +8,8 @@
 namespace headway::trainer::host {
 namespace {
 
-/// A program and the addresses of its operands, set once memory is allocated.
-struct BoundProgram {
+/// A program and the addresses of its operands in the current run.
+struct RunningProgram {
   kernels::RowProgram program;
   std::vector<const float*> inputs;
   std::vector<float*> outputs;
@@ -19,14 +19,16 @@ struct BoundProgram {
 
 void add_row_program(HostGraph& graph, NodeId id) {
   const Node& node = graph.graph().node(id);
-  auto bound = std::make_shared<BoundProgram>();
-  bound->program = ops::row_program(graph.graph(), node);
-  graph.when_bound([&graph, &node, bound] {
-    for (ValueId input : node.inputs) bound->inputs.push_back(graph.address(input));
-    for (ValueId output : node.outputs) bound->outputs.push_back(graph.address(output));
-  });
-  graph.add_kernel(id, [bound](const LaunchArguments& a) {
-    kernels::run_row_program(bound->program, bound->inputs, bound->outputs,
+  auto running = std::make_shared<RunningProgram>();
+  running->program = ops::row_program(graph.graph(), node);
+  running->inputs.resize(node.inputs.size());
+  running->outputs.resize(node.outputs.size());
+  graph.add_kernel(id, [&graph, &node, running](const LaunchArguments& a) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      running->inputs[i] = graph.address(node.inputs[i]);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      running->outputs[i] = graph.address(node.outputs[i]);
+    kernels::run_row_program(running->program, running->inputs, running->outputs,
                              static_cast<std::uint64_t>(a.batch));
   });
 }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "reference_trainer/comm/host_communicator.h"
+#include "reference_trainer/comm/ranks.h"
+#include "reference_trainer/comm/shm_backend.h"
+#include "tests/reference_trainer/tiny_training.h"
+
+/// Ranks that exchange through shared memory and are threads of the test, each with a device and a
+/// model.
+namespace headway::test {
+
+struct RankOptions {
+  int ranks_per_node = 8;
+  /// Bytes of a message that are on their way at once.
+  std::size_t message_piece = trainer::SharedMemory::kChannelBytes;
+};
+
+/// Runs `body` on each rank; a rank that throws ends the others, and fails the test.
+inline void on_each_rank(int ranks, const RankOptions& options,
+                         const std::function<void(trainer::CommBackend&)>& body) {
+  constexpr std::chrono::seconds kTimeout{20};
+  const std::shared_ptr<trainer::SharedMemory> shared = trainer::SharedMemory::anonymous(ranks);
+  std::vector<std::thread> threads;
+  std::vector<std::string> errors(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        shared->join(rank);
+        trainer::ShmBackend backend(shared, rank, options.ranks_per_node, kTimeout,
+                                    options.message_piece);
+        body(backend);
+      } catch (const std::exception& error) {
+        errors[static_cast<std::size_t>(rank)] = error.what();
+        shared->abandon(error.what());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& error : errors) CHECK(error == "");
+}
+inline void on_each_rank(int ranks, int per_node,
+                         const std::function<void(trainer::CommBackend&)>& body) {
+  on_each_rank(ranks, RankOptions{per_node}, body);
+}
+
+struct TrainedRanks {
+  std::vector<float> weights;  ///< all parameters of rank 0, one after the other
+  bool same = true;            ///< all ranks ended with the same
+  std::vector<trainer::RunResult> results;
+};
+
+inline std::vector<float> weights_of(const trainer::Trainer& trainer) {
+  std::vector<float> all;
+  for (trainer::ValueId parameter : trainer.graph().parameters()) {
+    const auto values = trainer.compiled().read(parameter);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+/// Trains on each rank. `look` sees each rank's trainer after its run.
+inline std::vector<trainer::RunResult> train_each_rank(
+    const trainer::Settings& settings, const RankOptions& options, int message_buffers,
+    const std::function<void(int rank, const trainer::Trainer&)>& look) {
+  std::vector<trainer::RunResult> results(static_cast<std::size_t>(settings.ranks));
+  std::string note;
+  const trainer::DataSetup data(
+      settings, [](auto, auto) {}, note);
+  on_each_rank(static_cast<int>(settings.ranks), options, [&](trainer::CommBackend& backend) {
+    trainer::HostDevice device({1, 0, 0});
+    trainer::HostCommunicator communicator(device, backend, trainer::emulated_links(settings));
+    trainer::TrainerParts parts;
+    if (settings.ranks > 1) parts.communicator = &communicator;
+    parts.message_buffers = message_buffers;
+    trainer::Trainer trainer(settings, device, data.data(), parts);
+    results[static_cast<std::size_t>(backend.rank())] = trainer.run({});
+    look(backend.rank(), trainer);
+  });
+  return results;
+}
+
+/// For ranks that each have the whole model.
+inline TrainedRanks train_ranks(const trainer::Settings& settings) {
+  TrainedRanks trained;
+  std::vector<std::vector<float>> weights(static_cast<std::size_t>(settings.ranks));
+  trained.results =
+      train_each_rank(settings, RankOptions{static_cast<int>(settings.ranks_per_node)}, 0,
+                      [&](int rank, const trainer::Trainer& trainer) {
+                        weights[static_cast<std::size_t>(rank)] = weights_of(trainer);
+                      });
+  for (const auto& each : weights) trained.same = trained.same && each == weights[0];
+  trained.weights = weights[0];
+  return trained;
+}
+
+/// Losses of each step, the mean over the ranks.
+inline std::vector<double> losses_of(const TrainedRanks& trained) {
+  std::vector<double> losses(trained.results[0].steps.size());
+  for (const trainer::RunResult& result : trained.results)
+    for (std::size_t i = 0; i < losses.size(); ++i)
+      losses[i] +=
+          static_cast<double>(*result.steps[i].loss) / static_cast<double>(trained.results.size());
+  return losses;
+}
+
+/// A transformer whose step takes a few milliseconds.
+inline trainer::Settings tiny_transformer() {
+  trainer::Settings settings = tiny_settings();
+  settings.model = trainer::ModelKind::kTransformer;
+  settings.data = trainer::DataKind::kGenerated;
+  settings.layers = 2;
+  settings.features = 16;
+  settings.heads = 4;
+  settings.sequence = 8;
+  settings.batch = 2;
+  settings.dropout = 0;
+  settings.eval = false;
+  settings.steps = 8;
+  settings.ranks_per_node = 8;
+  return settings;
+}
+
+}  // namespace headway::test
