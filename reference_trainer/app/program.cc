@@ -297,10 +297,10 @@ RunResult train_for_real(const CommandLine& command, const DataSetup& data, Prog
   const std::int64_t steps = trainer.steps();
   RunResult result = trainer.run(make_hooks(command, progress, steps));
   const bool first = !rank.backend || rank.backend->rank() == 0;
-  if (!settings.checkpoint.empty() && first && !result.interrupted) {
+  if (!settings.checkpoint.empty() && !result.interrupted) {
     const Model forward = build_forward_model(settings, data.data(), false);
-    write_checkpoint(settings.checkpoint, forward.graph,
-                     read_parameters(trainer.graph(), trainer.compiled(), forward.graph));
+    const ParameterSet parameters = trainer.parameters(forward.graph);
+    if (first) write_checkpoint(settings.checkpoint, forward.graph, parameters);
   }
   return result;
 }

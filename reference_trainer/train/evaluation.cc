@@ -5,6 +5,7 @@
 
 #include "kernels/softmax_cross_entropy/op.h"
 #include "reference_trainer/train/build_model.h"
+#include "reference_trainer/train/parameters.h"
 
 namespace headway::trainer {
 namespace {
@@ -60,14 +61,15 @@ EvaluationResult evaluate_ready(const Settings& settings, Device& device, Stream
 }
 
 EvaluationResult evaluate(const Settings& settings, Device& device, StreamId stream,
-                          const TrainingData& data, const CompiledGraph& trained,
+                          const TrainingData& data, const TrainedModel& trained,
                           std::int64_t first_op_id, const TrainerHooks& hooks) {
   const Model model = build_evaluation_model(settings, data);
   CompileOptions compile;
   compile.first_op_id = first_op_id;
-  compile.share_with = &trained;
+  compile.share_with = trained.shared;
   compile.raw_allocator = settings.raw_allocator;
   const auto compiled = device.compile(model.graph, compile);
+  if (trained.gather) write_parameters(trained.gather(model.graph), model.graph, *compiled);
   publish_graph(model.graph, first_op_id);
   Executor executor(device, stream, model.graph, *compiled, first_op_id, {});
   return evaluate_ready(settings, device, stream, data, {model, *compiled, executor}, hooks);

@@ -8,9 +8,12 @@
 
 #include "common/error.h"
 #include "kernels/cast/op.h"
+#include "kernels/loss_scaler/op.h"
 #include "kernels/softmax_cross_entropy/op.h"
 #include "reference_trainer/data/random.h"
 #include "reference_trainer/models/transformer.h"
+#include "reference_trainer/ops/op.h"
+#include "reference_trainer/ops/optimizer.h"
 #include "reference_trainer/passes/apply_precision.h"
 #include "reference_trainer/train/build_model.h"
 
@@ -100,10 +103,14 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
     communicator_ = parts.communicator;
     rank_ = communicator_->rank();
   }
+  if (settings.shard_parameters && communicator_)
+    units_ =
+        plan_units(model_.graph, gradients_,
+                   {rank_, communicator_->size(), settings.gather_prefetch, device.computes()});
   const bool sums = parts.communicator || settings_.accumulate > 1;
   // Buckets and sums of micro batches store the addresses of gradients, so gradients must keep
-  // their memory.
-  if (settings.raw_allocator && sums)
+  // their memory. Gradients of units have memory of the unit.
+  if ((settings.raw_allocator && sums) || (units_ && device.computes()))
     for (const auto& [parameter, gradient] : gradients_)
       model_.graph.value(gradient).role = Role::kResult;
   CompileOptions compile{.input_slots = InputFeed::slots(settings.h2d),
@@ -113,8 +120,9 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
     add_pipeline(parts);
     compile.share = stage_->share();
     options.runs = stage_->runs;
-  } else if (settings.shard_parameters && communicator_) {
-    compile.share = equal_part(model_.graph, communicator_->size());
+  } else if (units_) {
+    compile.share = equal_part(model_.graph, units_->ranks);
+    if (device.computes()) compile.units = &*units_;
   } else if (settings.expert_parallel && communicator_) {
     compile.share = expert_share();
   }
@@ -128,7 +136,7 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
   executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
   if ((settings.expert_parallel || settings.tensor_parallel) && communicator_)
     add_model_exchanges(parts);
-  if (settings.shard_parameters && communicator_)
+  if (units_)
     add_parameter_shards(parts);
   else
     add_gradient_sync(parts);
@@ -233,11 +241,32 @@ void Trainer::add_model_exchanges(const TrainerParts& parts) {
 
 void Trainer::add_parameter_shards(const TrainerParts& parts) {
   ShardOptions options;
-  options.prefetch = settings_.gather_prefetch;
-  if (parameter_format(settings_.precision) != kernels::NumberFormat::kFloat32)
-    options.type = ElementType::kHalf;
-  shards_ = std::make_unique<ParameterShards>(device_, compute_, model_.graph, gradients_,
+  const Graph& graph = model_.graph;
+  if (device_.computes()) {
+    for (std::size_t i = 0; i < graph.node_count(); ++i)
+      if (const OpDefinition* op = graph.nodes()[i].op;
+          op == &ops::kUnscale || op == &ops::kUnscaleMultiTensor)
+        options.last_check = NodeId::from(i);
+    if (options.last_check.valid()) {
+      const MemoryView state = compiled_->memory(graph.find(kOptimizerState));
+      options.overflow = &static_cast<kernels::OptimizerState*>(state.address)->overflow;
+    }
+  } else if (parameter_format(settings_.precision) != kernels::NumberFormat::kFloat32) {
+    options.type = ElementType::kHalf;  // a device that computes on the host keeps floats
+  }
+  shards_ = std::make_unique<ParameterShards>(device_, compute_, graph, *units_, *compiled_,
                                               *parts.communicator, options);
+}
+
+ParameterSet Trainer::parameters(const Graph& wanted) const {
+  ParameterSet set;
+  if (shards_)
+    for (std::size_t i = 0; i < units_->units.size(); ++i) {
+      shards_->gather_now(i);
+      for (ValueId id : units_->units[i].parameters)
+        set[model_.graph.value(id).name] = compiled_->read(id);
+    }
+  return read_parameters(model_.graph, *compiled_, wanted, std::move(set));
 }
 
 OpHooks Trainer::hooks_of(Phase phase, int micro_batch, std::int64_t batch) {
@@ -327,7 +356,12 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
     report(left);
   if (settings_.eval && test_count(settings_, data_) > 0 && device_.computes() &&
       !result.interrupted) {
-    result.evaluation = evaluate(settings_, device_, compute_, data_, *compiled_,
+    TrainedModel trained;
+    if (shards_)
+      trained.gather = [this](const Graph& wanted) { return parameters(wanted); };
+    else
+      trained.shared = compiled_.get();
+    result.evaluation = evaluate(settings_, device_, compute_, data_, trained,
                                  static_cast<std::int64_t>(model_.graph.node_count()), hooks);
   }
   return result;
@@ -389,7 +423,8 @@ void Trainer::take_step(std::int64_t step, RunResult& result) {
       pass(step, micro_batch);
   {
     nvtx::Range update(names().update, range(RangeKind::kPhase, Phase::kUpdate, step, step));
-    executor_->run(Phase::kUpdate, last_arguments_);
+    executor_->run(Phase::kUpdate, last_arguments_,
+                   shards_ ? hooks_of(Phase::kUpdate, 0, last_arguments_.batch) : OpHooks{});
   }
   const Event end = device_.record(compute_);
   ends_.push_back(end);

@@ -24,6 +24,7 @@
 #include "reference_trainer/train/executor.h"
 #include "reference_trainer/train/expert_load.h"
 #include "reference_trainer/train/input_feed.h"
+#include "reference_trainer/train/parameters.h"
 #include "reference_trainer/train/pipeline.h"
 #include "reference_trainer/train/run_result.h"
 
@@ -107,6 +108,9 @@ class Trainer {
 
   const Graph& graph() const { return model_.graph; }
   const CompiledGraph& compiled() const { return *compiled_; }
+  /// The parameters and running statistics that also occur in `wanted`, another graph of the same
+  /// model. Where ranks share parameters, they gather them: all ranks must call it, after the run.
+  ParameterSet parameters(const Graph& wanted) const;
   std::int64_t steps() const { return steps_; }
 
  private:
@@ -161,7 +165,8 @@ class Trainer {
   std::unique_ptr<PipelineLinks> links_;
   std::unique_ptr<ExpertLoad> expert_load_;    ///< null: no rank has its own experts
   std::unique_ptr<ModelExchanges> exchanges_;  ///< null: ranks share no layers
-  std::unique_ptr<ParameterShards> shards_;    ///< null: every rank has all parameters
+  std::optional<UnitPlan> units_;              ///< none: every rank has all parameters
+  std::unique_ptr<ParameterShards> shards_;    ///< null: the same
   std::unique_ptr<BatchSource> loader_;
   std::unique_ptr<InputFeed> feed_;  ///< null: a stage between the first and the last
   LaunchArguments last_arguments_;
@@ -171,10 +176,17 @@ class Trainer {
   std::chrono::nanoseconds started_{0};
 };
 
+/// Where an evaluation finds parameters and running statistics; one of the two is set.
+struct TrainedModel {
+  const CompiledGraph* shared = nullptr;  ///< in the memory of this graph
+  /// Returns those of a graph, where no memory has all parameters.
+  std::function<ParameterSet(const Graph& wanted)> gather = {};
+};
+
 /// Runs the model forward over the first test images with the statistics and parameters of
 /// `trained`. Its ops have phase kEvaluation in traces and are numbered from `first_op_id`.
 EvaluationResult evaluate(const Settings& settings, Device& device, StreamId stream,
-                          const TrainingData& data, const CompiledGraph& trained,
+                          const TrainingData& data, const TrainedModel& trained,
                           std::int64_t first_op_id, const TrainerHooks& hooks);
 
 }  // namespace headway::trainer

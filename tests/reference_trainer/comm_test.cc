@@ -17,32 +17,19 @@
 #include "reference_trainer/comm/ranks.h"
 #include "reference_trainer/comm/shm_backend.h"
 #include "tests/reference_trainer/tiny_detector.h"
+#include "tests/reference_trainer/trained_ranks.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headway::trainer {
 namespace {
 
+using test::losses_of;
+using test::on_each_rank;
 using test::tiny_settings;
+using test::tiny_transformer;
+using test::train_ranks;
+using test::TrainedRanks;
 constexpr std::chrono::seconds kTimeout{20};
-
-void on_each_rank(int ranks, int per_node, const std::function<void(CommBackend&)>& body) {
-  const std::shared_ptr<SharedMemory> shared = SharedMemory::anonymous(ranks);
-  std::vector<std::thread> threads;
-  std::vector<std::string> errors(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      try {
-        shared->join(rank);
-        ShmBackend backend(shared, rank, per_node, kTimeout);
-        body(backend);
-      } catch (const std::exception& error) {
-        errors[static_cast<std::size_t>(rank)] = error.what();
-        shared->abandon(error.what());
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  for (const std::string& error : errors) CHECK(error == "");
-}
 
 /// Values that tell rank and place.
 std::vector<float> values_of(int rank, std::size_t count) {
@@ -50,44 +37,6 @@ std::vector<float> values_of(int rank, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
     values[i] = static_cast<float>(rank + 1) + static_cast<float>(i % 97) * 0.25F;
   return values;
-}
-
-struct TrainedRanks {
-  std::vector<float> weights;  ///< of the stem, on rank 0
-  bool same = true;            ///< all ranks ended with the same
-  std::vector<RunResult> results;
-};
-
-std::vector<float> weights_of(const Trainer& trainer) {
-  std::vector<float> all;
-  for (ValueId parameter : trainer.graph().parameters()) {
-    const auto values = trainer.compiled().read(parameter);
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
-
-TrainedRanks train_ranks(Settings settings) {
-  TrainedRanks trained;
-  trained.results.resize(static_cast<std::size_t>(settings.ranks));
-  std::vector<std::vector<float>> weights(static_cast<std::size_t>(settings.ranks));
-  std::string note;
-  const DataSetup data(
-      settings, [](auto, auto) {}, note);
-  on_each_rank(static_cast<int>(settings.ranks), static_cast<int>(settings.ranks_per_node),
-               [&](CommBackend& backend) {
-                 const auto rank = static_cast<std::size_t>(backend.rank());
-                 HostDevice device({1, 0, 0});
-                 HostCommunicator communicator(device, backend, emulated_links(settings));
-                 TrainerParts parts;
-                 if (settings.ranks > 1) parts.communicator = &communicator;
-                 Trainer trainer(settings, device, data.data(), parts);
-                 trained.results[rank] = trainer.run({});
-                 weights[rank] = weights_of(trainer);
-               });
-  for (const auto& each : weights) trained.same = trained.same && each == weights[0];
-  trained.weights = weights[0];
-  return trained;
 }
 
 double distance(const std::vector<float>& a, const std::vector<float>& b) {
@@ -194,32 +143,6 @@ TEST_CASE("parts go to their ranks and theirs come back, at any size") {
       backend.all_to_all(std::as_writable_bytes(std::span(parts)));
       CHECK(parts == sent);
     });
-}
-
-/// Losses of each step, the mean of the ranks'.
-std::vector<double> losses_of(const TrainedRanks& trained) {
-  std::vector<double> losses(trained.results[0].steps.size());
-  for (const RunResult& result : trained.results)
-    for (std::size_t i = 0; i < losses.size(); ++i)
-      losses[i] +=
-          static_cast<double>(*result.steps[i].loss) / static_cast<double>(trained.results.size());
-  return losses;
-}
-
-Settings tiny_transformer() {
-  Settings settings = tiny_settings();
-  settings.model = ModelKind::kTransformer;
-  settings.data = DataKind::kGenerated;
-  settings.layers = 2;
-  settings.features = 16;
-  settings.heads = 4;
-  settings.sequence = 8;
-  settings.batch = 2;
-  settings.dropout = 0;
-  settings.eval = false;
-  settings.steps = 8;
-  settings.ranks_per_node = 8;
-  return settings;
 }
 
 TEST_CASE("ranks that share experts learn what one rank with all of them does from their batches") {

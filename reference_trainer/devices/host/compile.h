@@ -12,6 +12,7 @@
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/devices/host/reserved_memory.h"
 #include "reference_trainer/devices/host/stream.h"
+#include "reference_trainer/devices/host/unit_memory.h"
 #include "reference_trainer/devices/step_memory.h"
 
 namespace headway::trainer {
@@ -55,6 +56,10 @@ class HostGraph final : public CompiledGraph {
     return static_cast<T*>(memory(value, slot).address);
   }
 
+  /// What this rank updates of a parameter, with its gradient and state: all of it, or its part
+  /// where ranks share parameters. Valid when memory is bound.
+  std::span<float> own_part(ValueId value) const;
+
   // ---- CompiledGraph ----
   std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const override {
     return kernels_[node.value];
@@ -63,6 +68,7 @@ class HostGraph final : public CompiledGraph {
   std::int64_t memory_size(ValueId value) const override { return bytes_of(value); }
   void write(ValueId value, std::span<const float> values) override;
   std::vector<float> read(ValueId value) const override;
+  UnitBuffers unit(std::size_t unit) const override { return units_.buffers(unit); }
   std::int64_t memory_bytes() const override { return memory_bytes_; }
   void allocate_for(NodeId node) override;
   void free_after(NodeId node) override;
@@ -77,6 +83,7 @@ class HostGraph final : public CompiledGraph {
   void allocate();
   void allocate_persistent(ValueId id);
   void allocate_planned();
+  void allocate_units();
   void reserve();
   std::int64_t scratch_bytes() const;
 
@@ -91,6 +98,7 @@ class HostGraph final : public CompiledGraph {
   std::vector<std::function<void()>> when_bound_;
   std::vector<std::vector<MemoryView>> views_;  // by value, then slot
   std::vector<Memory> owned_;
+  UnitMemory units_;  // of parameters that ranks share
   StepMemory step_memory_;
   ReservedMemory reserved_;  // for values allocated during a step, and scratch memory
   std::vector<std::int64_t> scratch_of_node_;
