@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/nvtx_conventions.h"
+#include "reference_trainer/graph/op_definition.h"
 #include "reference_trainer/graph/parameter_units.h"
 #include "reference_trainer/passes/plan_memory.h"
 #include "tests/reference_trainer/nvtx_recorder.h"

@@ -112,7 +112,8 @@ TEST_CASE("ranks that share parameters write the checkpoint of ranks with whole 
     std::ifstream file(path, std::ios::binary);
     return std::string{std::istreambuf_iterator<char>(file), {}};
   };
-  for (const std::string model : {"--model resnet", "--model transformer --layers 3"}) {
+  for (const std::string model :
+       {"--model resnet", "--model transformer --layers 3 --features 32 --heads 2 --sequence 16"}) {
     CAPTURE(model);
     const std::string ranks = model + " --ranks 3 --shard-parameters ";
     const std::string whole = checkpoint(ranks + "off", "whole");
