@@ -8,14 +8,6 @@
 #include "common/error.h"
 
 namespace headway::trainer {
-namespace {
-
-bool overlap(const UnitBuffers& a, const UnitBuffers& b) {
-  return a.gradients < b.gradients + b.count && b.gradients < a.gradients + a.count;
-}
-
-}  // namespace
-
 ParameterShards::ParameterShards(Device& device, StreamId compute, const Graph& graph,
                                  const UnitPlan& plan, const CompiledGraph& compiled,
                                  Communicator& communicator, const ShardOptions& options)
@@ -32,7 +24,6 @@ ParameterShards::ParameterShards(Device& device, StreamId compute, const Graph& 
     if (plan.visits[i].gathers) requests_at_.emplace(plan.visits[i].asked, i);
   }
   gathered_.resize(plan.visits.size());
-  add_waits(compiled);
   if (!options.last_check.valid()) return;
   overflow_name_ = nvtx::intern("FSDP::sum_overflows");
   sum_overflows_ =
@@ -79,24 +70,6 @@ void ParameterShards::add_buffers() {
     buffers_.push_back(device_.allocate(largest, MemoryKind::kDevice));
 }
 
-/// Only the last of the earlier units matters, because reduce-scatters run in order.
-void ParameterShards::add_waits(const CompiledGraph& compiled) {
-  if (!device_.computes()) return;
-  for (std::size_t i = 0; i < plan_.units.size(); ++i) {
-    const ParameterUnit& unit = plan_.units[i];
-    if (unit.parameters.empty()) continue;
-    std::size_t last = i;
-    for (std::size_t other = 0; other < plan_.units.size(); ++other) {
-      const NodeId end = plan_.units[other].last_gradient;
-      if (plan_.units[other].parameters.empty() || !(end < unit.first_gradient) ||
-          !overlap(compiled.unit(i), compiled.unit(other)))
-        continue;
-      if (last == i || plan_.units[last].last_gradient < end) last = other;
-    }
-    if (last != i) reduced_before_.emplace(unit.first_gradient, last);
-  }
-}
-
 std::int64_t ParameterShards::bytes(const Unit& unit) const {
   return unit.elements * (options_.type == ElementType::kHalf ? 2 : 4);
 }
@@ -123,15 +96,12 @@ void ParameterShards::before(NodeId node, std::int64_t batch) {
   }
   for (auto [at, end] = visits_at_.equal_range(node); at != end; ++at)
     if (plan_.visits[at->second].gathers) device_.wait(compute_, gathered_[at->second]);
-  for (auto [at, end] = reduced_before_.equal_range(node); at != end; ++at)
-    device_.wait(compute_, units_[at->second].reduced);
 }
 
 void ParameterShards::after(NodeId node, std::int64_t batch) {
   for (auto [at, end] = gradients_at_.equal_range(node); at != end; ++at) {
-    Unit& unit = units_[at->second];
+    const Unit& unit = units_[at->second];
     enqueue(unit.reduce_name, *unit.reduce, bytes(unit), batch);
-    if (!reduced_before_.empty()) unit.reduced = device_.record(stream_);
   }
   if (!sum_overflows_ || node != options_.last_check) return;
   enqueue(overflow_name_, *sum_overflows_, sizeof(float), batch);
@@ -139,7 +109,7 @@ void ParameterShards::after(NodeId node, std::int64_t batch) {
 }
 
 bool ParameterShards::acts_before(NodeId node) const {
-  return visits_at_.contains(node) || requests_at_.contains(node) || reduced_before_.contains(node);
+  return visits_at_.contains(node) || requests_at_.contains(node);
 }
 
 bool ParameterShards::acts_after(NodeId node) const {

@@ -61,12 +61,10 @@ class ParameterShards {
     nvtx::Name reduce_name = nullptr;
     std::unique_ptr<PreparedCollective> gather = nullptr;
     std::unique_ptr<PreparedCollective> reduce = nullptr;
-    Event reduced = {};  ///< in this step
   };
 
   void add_unit(const Graph& graph, std::size_t number, const CompiledGraph& compiled);
   void add_buffers();
-  void add_waits(const CompiledGraph& compiled);
   void gather(std::size_t unit, std::int64_t batch);
   void enqueue(nvtx::Name name, const PreparedCollective& what, std::int64_t bytes,
                std::int64_t batch);
@@ -78,13 +76,10 @@ class ParameterShards {
   const UnitPlan& plan_;
   const ShardOptions options_;
   StreamId stream_;
-  std::vector<Unit> units_;                          ///< those of the plan
-  std::multimap<NodeId, std::size_t> visits_at_;     ///< by first op
-  std::multimap<NodeId, std::size_t> requests_at_;   ///< visits, by the op before which they ask
-  std::multimap<NodeId, std::size_t> gradients_at_;  ///< units, by the op of their last gradient
-  /// By an op that makes a unit's first gradient: a unit whose gradients lie in the same memory
-  /// until they are reduced.
-  std::multimap<NodeId, std::size_t> reduced_before_;
+  std::vector<Unit> units_;                            ///< those of the plan
+  std::multimap<NodeId, std::size_t> visits_at_;       ///< by first op
+  std::multimap<NodeId, std::size_t> requests_at_;     ///< visits, by the op before which they ask
+  std::multimap<NodeId, std::size_t> gradients_at_;    ///< units, by the op of their last gradient
   std::unique_ptr<PreparedCollective> sum_overflows_;  ///< null: ShardOptions::last_check is none
   nvtx::Name overflow_name_ = nullptr;
   std::vector<Memory> buffers_;  ///< not computing: for two gathered units besides the root

@@ -33,16 +33,17 @@ std::vector<NeededBlock> parameter_blocks(const UnitPlan& plan,
   return blocks;
 }
 
-/// A unit's gradients stay while those of the next unit are made, so that a reduce-scatter can run
-/// beside that.
+/// A unit's gradients stay until compute has waited for a gather that was asked for after their
+/// reduce-scatter: all collectives use one stream, so the reduce-scatter is over by then.
 std::vector<NeededBlock> gradient_blocks(const UnitPlan& plan,
                                          const std::vector<std::int64_t>& counts) {
   std::vector<NeededBlock> blocks;
   for (std::size_t i = 0; i < plan.units.size(); ++i) {
     const ParameterUnit& unit = plan.units[i];
-    NodeId until = NodeId::none();  // the last unit's stay to the end
-    for (const ParameterUnit& other : plan.units)
-      if (unit.last_gradient < other.last_gradient) until = std::min(until, other.last_gradient);
+    NodeId until = NodeId::none();
+    for (const UnitVisit& visit : plan.visits)
+      if (visit.gathers && visit.asked > unit.last_gradient)
+        until = std::min(until, NodeId{visit.first.value - 1});
     blocks.push_back({in_bytes(counts[i]), {{unit.first_gradient, until}}});
   }
   blocks[UnitPlan::kRoot].needed = {{NodeId{0}, NodeId::none()}};
