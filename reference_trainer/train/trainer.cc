@@ -295,7 +295,9 @@ OpHooks Trainer::hooks_of(Phase phase, int micro_batch, std::int64_t batch) {
 void Trainer::initialise_values() {
   if (!device_.computes()) return;
   std::uint64_t number = 0;
+  // Kept only for master copies: a rank that shares parameters has no room for all of them.
   std::map<ValueId, std::vector<float>> parameters;
+  const bool are_copied = std::ranges::any_of(model_.graph.values(), &Value::copies_parameter);
   for (std::size_t i = 0; i < model_.graph.value_count(); ++i) {
     const ValueId id = ValueId::from(i);
     const Value& value = model_.graph.value(id);
@@ -313,7 +315,7 @@ void Trainer::initialise_values() {
     if (value.part.valid()) start = part_of_whole(value, start);
     if (value.copies_parameter) start = parameters.at(value.like);
     if (parameter) {
-      parameters[id] = start;
+      if (are_copied) parameters[id] = start;
       kernels::round_to(parameter_format(settings_.precision), value.shape.elements(), start.data(),
                         start.data());
     }
