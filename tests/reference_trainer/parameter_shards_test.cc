@@ -300,6 +300,19 @@ TEST_CASE("units are asked for when the unit before them begins, and need one pl
   CHECK(requests(simulated)[4] == std::pair<std::string, std::uint32_t>{"block2", 3});
 }
 
+TEST_CASE("an op that uses parameters of two units needs both") {
+  Planned model(2);  // ops 0 to 3 forward, 4 to 7 backward
+  const ValueId first = model.gradients[1].first;
+  const ValueId second = model.gradients[2].first;
+  const ValueId y = model.value("y", Role::kActivation);
+  model.add_node(Phase::kForward, "joined", {model.graph.find("x"), second, first}, {y});
+  const UnitPlan plan = plan_units(model.graph, model.gradients, {0, 2, false, true});
+  std::vector<std::string> units;
+  for (const UnitVisit& visit : plan.visits)
+    if (visit.first == NodeId{8}) units.push_back(plan.units[visit.unit].name);
+  CHECK(units == std::vector<std::string>{"block1", "block0"});
+}
+
 TEST_CASE("blocks of memory that are needed at the same op lie apart, others share it") {
   auto span = [](std::uint32_t from, std::uint32_t to) {
     return std::pair{NodeId{from}, NodeId{to}};
