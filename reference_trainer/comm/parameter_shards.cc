@@ -5,9 +5,8 @@
 
 #include <algorithm>
 
-#include "common/error.h"
-
 namespace headway::trainer {
+
 ParameterShards::ParameterShards(Device& device, StreamId compute, const Graph& graph,
                                  const UnitPlan& plan, const CompiledGraph& compiled,
                                  Communicator& communicator, const ShardOptions& options)

@@ -158,6 +158,7 @@ class Trainer {
   StreamId compute_;
   GradientSync::Pairs gradients_;
   Model model_;
+  std::optional<UnitPlan> units_;  ///< none: every rank has all parameters
   std::unique_ptr<CompiledGraph> compiled_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<GradientSync> gradient_sync_;  ///< null: one rank, one micro batch
@@ -165,7 +166,6 @@ class Trainer {
   std::unique_ptr<PipelineLinks> links_;
   std::unique_ptr<ExpertLoad> expert_load_;    ///< null: no rank has its own experts
   std::unique_ptr<ModelExchanges> exchanges_;  ///< null: ranks share no layers
-  std::optional<UnitPlan> units_;              ///< none: every rank has all parameters
   std::unique_ptr<ParameterShards> shards_;    ///< null: the same
   std::unique_ptr<BatchSource> loader_;
   std::unique_ptr<InputFeed> feed_;  ///< null: a stage between the first and the last
