@@ -303,9 +303,10 @@ RunResult train_for_real(const CommandLine& command, const DataSetup& data, Prog
   const std::int64_t steps = trainer.steps();
   RunResult result = trainer.run(make_hooks(command, progress, steps));
   const bool writes = !rank.backend || rank.backend->rank() == reporting_rank(settings);
-  if (!settings.checkpoint.empty() && writes && !result.interrupted) {
+  if (!settings.checkpoint.empty() && !result.interrupted) {
     const Model forward = build_forward_model(settings, data.data(), false);
-    write_checkpoint(settings.checkpoint, forward.graph, trainer.parameters_of(forward.graph));
+    const ParameterSet parameters = trainer.parameters(forward.graph);
+    if (writes) write_checkpoint(settings.checkpoint, forward.graph, parameters);
   }
   return result;
 }

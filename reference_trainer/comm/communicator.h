@@ -18,7 +18,8 @@ class CommBackend;
 enum class ElementType : std::uint8_t { kFloat, kHalf, kByte };
 
 /// One exchange between ranks, the same on all of them, in place in device memory. Every reduction
-/// is a sum. An all-gather or reduce-scatter has an equal part for each member, in member order.
+/// is a sum, except with `own_part`. An all-gather or reduce-scatter has an equal part for each
+/// member, in member order.
 struct Collective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Scope scope = Scope::kWorld;
@@ -27,6 +28,10 @@ struct Collective {
   std::int64_t count = 0;  ///< elements of the full message, the parts of all members together
   std::string text;        ///< "bucket 3": for errors and traces
   int peer = -1;           ///< for a message: the rank at its other end
+  /// This rank's part, outside of `data`, as in NCCL's exchanges that are not in place: an
+  /// all-gather of floats reads it, a reduce-scatter of floats writes the members' mean to it. Null:
+  /// the part lies in `data`. Only on the host device.
+  float* own_part = nullptr;
   /// True for exchanges among ranks that share the model's layers, false for gradients. A simulated
   /// run gives them their own communicator.
   bool of_model = false;

@@ -15,6 +15,9 @@ class HostCommunicator final : public BackendCommunicator {
   void enqueue(StreamId stream, const PreparedCollective& collective, std::int64_t batch) override;
 
  private:
+  /// Carries out the collective, with its own part.
+  void run_with_part(const Collective& collective) const;
+
   HostDevice& device_;
 };
 

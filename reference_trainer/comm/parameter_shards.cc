@@ -4,96 +4,69 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
-
-#include "common/error.h"
-#include "reference_trainer/graph/unit_name.h"
 
 namespace headway::trainer {
-namespace {
-
-constexpr std::size_t kRoot = 0;
-constexpr std::size_t kNone = SIZE_MAX;
-
-/// The unit whose parameters an op uses or makes gradients of; kNone: none. A cast or gradient has
-/// the unit of the value that it is like.
-std::size_t unit_of_node(const Graph& graph, const Node& node,
-                         const std::map<ValueId, std::size_t>& unit_of) {
-  for (const std::vector<ValueId>* list : {&node.inputs, &node.outputs})
-    for (ValueId value : *list)
-      if (const auto found = unit_of.find(graph.owner(value)); found != unit_of.end())
-        return found->second;
-  return kNone;
-}
-
-}  // namespace
 
 ParameterShards::ParameterShards(Device& device, StreamId compute, const Graph& graph,
-                                 const Pairs& gradients, Communicator& communicator,
-                                 const ShardOptions& options)
+                                 const UnitPlan& plan, const CompiledGraph& compiled,
+                                 Communicator& communicator, const ShardOptions& options)
     : device_(device),
       compute_(compute),
       communicator_(communicator),
+      plan_(plan),
       options_(options),
       stream_(device.create_stream("communication")) {
-  units_.push_back({"root"});
-  std::map<ValueId, std::size_t> unit_of;
-  for (const auto& [parameter, gradient] : gradients) {
-    const std::string name = unit_of_name(graph.value(parameter).name);
-    auto unit = std::ranges::find(units_, name, &Unit::name);
-    if (name.empty()) unit = units_.begin();
-    if (unit == units_.end()) unit = units_.insert(unit, {name});
-    unit->elements += graph.value(parameter).shape.elements();
-    const NodeId producer = graph.value(gradient).producer;
-    if (!unit->last_gradient.valid() || unit->last_gradient < producer)
-      unit->last_gradient = producer;
-    unit_of[parameter] = static_cast<std::size_t>(unit - units_.begin());
+  for (std::size_t i = 0; i < plan.units.size(); ++i) add_unit(graph, i, compiled);
+  if (!device.computes()) add_buffers();
+  for (std::size_t i = 0; i < plan.visits.size(); ++i) {
+    visits_at_.emplace(plan.visits[i].first, i);
+    if (plan.visits[i].gathers) requests_at_.emplace(plan.visits[i].asked, i);
   }
-  std::int64_t largest = 0;
-  const int ranks = communicator.size();
-  for (std::size_t i = 0; i < units_.size(); ++i) {
-    Unit& unit = units_[i];
-    if (unit.elements == 0) continue;
-    unit.elements = (unit.elements + ranks - 1) / ranks * ranks;  // equal parts
-    gradient_at_[unit.last_gradient] = i;
-    unit.gather_name = nvtx::intern(fmt::format("FSDP::all_gather ({})", unit.name));
-    unit.reduce_name = nvtx::intern(fmt::format("FSDP::post_backward_reduce ({})", unit.name));
-    unit.gather = communicator.prepare({CollectiveKind::kAllGather, Scope::kWorld, options.type,
-                                        nullptr, unit.elements, unit.name});
-    unit.reduce = communicator.prepare({CollectiveKind::kReduceScatter, Scope::kWorld, options.type,
-                                        nullptr, unit.elements, unit.name});
-    if (i != kRoot) largest = std::max(largest, bytes(unit));
-  }
-  if (units_[kRoot].elements > 0)
-    buffers_.push_back(device.allocate(bytes(units_[kRoot]), MemoryKind::kDevice));
-  for (int i = 0; i < 2 && largest > 0; ++i)
-    buffers_.push_back(device.allocate(largest, MemoryKind::kDevice));
-  find_visits(graph, unit_of);
-  gathered_.resize(visits_.size());
+  gathered_.resize(plan.visits.size());
+  if (!options.last_check.valid()) return;
+  overflow_name_ = nvtx::intern("FSDP::sum_overflows");
+  sum_overflows_ =
+      communicator.prepare({CollectiveKind::kAllReduce, Scope::kWorld, ElementType::kFloat,
+                            options.overflow, 1, "overflow flags"});
 }
 
-void ParameterShards::find_visits(const Graph& graph,
-                                  const std::map<ValueId, std::size_t>& unit_of) {
-  Phase phase = Phase::kNone;
-  std::set<std::size_t> held;  // units gathered in this phase
-  bool has_root = false;
-  for (std::size_t i = 0; i < graph.node_count(); ++i) {
-    const Node& node = graph.nodes()[i];
-    if (node.phase != Phase::kForward && node.phase != Phase::kBackward) continue;
-    const std::size_t unit = unit_of_node(graph, node, unit_of);
-    if (unit == kNone) continue;
-    // A unit is freed after its forward pass, even if its backward pass comes next. It is kept
-    // until the last op of the pass that needs it, because where activations are recomputed, ops of
-    // two units alternate.
-    if (phase != node.phase) held.clear();
-    phase = node.phase;
-    const bool goes_on = unit == kRoot ? !visits_.empty() && visits_.back().unit == kRoot
-                                       : !held.insert(unit).second;
-    if (goes_on) continue;
-    visit_at_[NodeId::from(i)] = visits_.size();
-    visits_.push_back({unit, NodeId::from(i), unit != kRoot || !has_root});
-    has_root |= unit == kRoot;
+void ParameterShards::add_unit(const Graph& graph, std::size_t number,
+                               const CompiledGraph& compiled) {
+  const ParameterUnit& of = plan_.units[number];
+  Unit& unit = units_.emplace_back();
+  if (of.parameters.empty()) return;
+  Collective gather{CollectiveKind::kAllGather, Scope::kWorld, options_.type, nullptr, 0, of.name};
+  Collective reduce{
+      CollectiveKind::kReduceScatter, Scope::kWorld, options_.type, nullptr, 0, of.name};
+  if (device_.computes()) {
+    const UnitBuffers memory = compiled.unit(number);
+    unit.elements = memory.count;
+    gather.data = memory.parameters;
+    gather.own_part = memory.own_parameters;
+    reduce.data = memory.gradients;
+    reduce.own_part = memory.own_gradients;
+  } else {
+    for (ValueId parameter : of.parameters)
+      unit.elements += graph.value(parameter).shape.elements();
+    const int ranks = communicator_.size();
+    unit.elements = (unit.elements + ranks - 1) / ranks * ranks;  // equal parts
   }
+  gather.count = reduce.count = unit.elements;
+  gradients_at_.emplace(of.last_gradient, number);
+  unit.gather_name = nvtx::intern(fmt::format("FSDP::all_gather ({})", of.name));
+  unit.reduce_name = nvtx::intern(fmt::format("FSDP::post_backward_reduce ({})", of.name));
+  unit.gather = communicator_.prepare(std::move(gather));
+  unit.reduce = communicator_.prepare(std::move(reduce));
+}
+
+void ParameterShards::add_buffers() {
+  std::int64_t largest = 0;
+  for (std::size_t i = UnitPlan::kRoot + 1; i < units_.size(); ++i)
+    largest = std::max(largest, bytes(units_[i]));
+  const Unit& root = units_[UnitPlan::kRoot];
+  if (root.elements > 0) buffers_.push_back(device_.allocate(bytes(root), MemoryKind::kDevice));
+  for (int i = 0; i < 2 && largest > 0; ++i)
+    buffers_.push_back(device_.allocate(largest, MemoryKind::kDevice));
 }
 
 std::int64_t ParameterShards::bytes(const Unit& unit) const {
@@ -110,39 +83,46 @@ void ParameterShards::enqueue(nvtx::Name name, const PreparedCollective& what, s
   communicator_.enqueue(stream_, what, batch);
 }
 
-/// Gathers for all visits up to this one that need it and have not been gathered.
-void ParameterShards::gather(std::size_t visit, std::int64_t batch) {
-  for (; next_ <= visit && next_ < visits_.size(); ++next_) {
-    if (!visits_[next_].gathers) continue;
-    const Unit& unit = units_[visits_[next_].unit];
-    enqueue(unit.gather_name, *unit.gather, bytes(unit), batch);
-    gathered_[next_] = device_.record(stream_);
-  }
+void ParameterShards::gather(std::size_t number, std::int64_t batch) {
+  const Unit& unit = units_[number];
+  enqueue(unit.gather_name, *unit.gather, bytes(unit), batch);
 }
 
 void ParameterShards::before(NodeId node, std::int64_t batch) {
-  const auto at = visit_at_.find(node);
-  if (at == visit_at_.end()) return;
-  const std::size_t visit = at->second;
-  gather(visit, batch);
-  if (options_.prefetch) {
-    std::size_t ahead = visit + 1;
-    while (ahead < visits_.size() && !visits_[ahead].gathers) ++ahead;
-    gather(ahead, batch);
+  for (auto [at, end] = requests_at_.equal_range(node); at != end; ++at) {
+    gather(plan_.visits[at->second].unit, batch);
+    gathered_[at->second] = device_.record(stream_);
   }
-  if (visits_[visit].gathers) device_.wait(compute_, gathered_[visit]);
+  for (auto [at, end] = visits_at_.equal_range(node); at != end; ++at)
+    if (plan_.visits[at->second].gathers) device_.wait(compute_, gathered_[at->second]);
 }
 
 void ParameterShards::after(NodeId node, std::int64_t batch) {
-  const auto at = gradient_at_.find(node);
-  if (at == gradient_at_.end()) return;
-  const Unit& unit = units_[at->second];
-  enqueue(unit.reduce_name, *unit.reduce, bytes(unit), batch);
+  for (auto [at, end] = gradients_at_.equal_range(node); at != end; ++at) {
+    const Unit& unit = units_[at->second];
+    enqueue(unit.reduce_name, *unit.reduce, bytes(unit), batch);
+  }
+  if (!sum_overflows_ || node != options_.last_check) return;
+  enqueue(overflow_name_, *sum_overflows_, sizeof(float), batch);
+  device_.wait(compute_, device_.record(stream_));
+}
+
+bool ParameterShards::acts_before(NodeId node) const {
+  return visits_at_.contains(node) || requests_at_.contains(node);
+}
+
+bool ParameterShards::acts_after(NodeId node) const {
+  return gradients_at_.contains(node) || (sum_overflows_ && node == options_.last_check);
 }
 
 void ParameterShards::backward_launched() {
   device_.wait(compute_, device_.record(stream_));
-  next_ = 0;
+}
+
+void ParameterShards::gather_now(std::size_t unit) {
+  if (!units_[unit].gather) return;
+  gather(unit, conventions::kAbsent);
+  device_.synchronize(stream_);
 }
 
 }  // namespace headway::trainer

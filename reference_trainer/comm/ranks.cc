@@ -104,11 +104,10 @@ std::chrono::nanoseconds comm_timeout(const Settings& settings) {
 namespace {
 
 void check_sharding(const Settings& s) {
-  if (s.device != DeviceKind::kSim)
+  if (s.device == DeviceKind::kCuda)
     fail_usage(
-        "shard_parameters: only simulated ranks share parameters; on host and cuda each has them "
-        "all. "
-        "Use --device sim, or --shard-parameters off.");
+        "shard_parameters: on GPUs each rank has all parameters. Use --device host or sim, or "
+        "--shard-parameters off.");
   if (s.ranks == 1)
     fail_usage("shard_parameters: one rank has nobody to share with. Give --ranks of 2 or more.");
   if (s.compress != Compression::kNone || s.topology != Topology::kFlat || s.accumulate > 1)

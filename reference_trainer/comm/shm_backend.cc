@@ -25,6 +25,18 @@ T rounded(float sum) {
     return sum;
 }
 
+std::size_t longest_part(std::size_t count, int places) {
+  return (count + static_cast<std::size_t>(places) - 1) / static_cast<std::size_t>(places);
+}
+/// At most `most` values of a place's part, from its element `first` on.
+template <class T>
+std::span<T> piece_of(std::span<T> values, int place, int places, std::size_t first,
+                      std::size_t most) {
+  const Part part = part_of(values.size(), place, places);
+  const std::size_t begin = std::min(part.begin + first, part.end);
+  return values.subspan(begin, std::min(most, part.end - begin));
+}
+
 }  // namespace
 
 ShmBackend::ShmBackend(std::shared_ptr<SharedMemory> shared, int rank, int ranks_per_node,
@@ -143,47 +155,51 @@ void ShmBackend::all_to_all(std::span<std::byte> parts) {
   }
 }
 
+/// Parts are those of the whole message. Works in rounds: in each, all members send a piece of
+/// every part, at its owner's place in their slot, and every owner adds up its pieces.
 template <class T>
 void ShmBackend::scatter_sums(Scope scope, std::span<T> values) {
-  // Parts are those of the whole message, so each part is sent separately to its owner.
   const Members m = members(scope);
   const int count = static_cast<int>(m.ranks.size());
-  constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(T);
+  const std::size_t room = SharedMemory::kSlotBytes / sizeof(T) / m.ranks.size();
   auto slot = [&](int place) {
-    return reinterpret_cast<const T*>(shared_->slot(m.ranks[static_cast<std::size_t>(place)]));
+    return reinterpret_cast<T*>(shared_->slot(m.ranks[static_cast<std::size_t>(place)]));
   };
-  for (int owner = 0; owner < count; ++owner) {
-    const Part part = part_of(values.size(), owner, count);
-    for (std::size_t first = part.begin; first < part.end; first += kPiece) {
-      const std::span<T> piece = values.subspan(first, std::min(kPiece, part.end - first));
-      std::memcpy(shared_->slot(rank_), piece.data(), piece.size_bytes());
-      meet(m);
-      if (owner == m.place)
-        for (std::size_t i = 0; i < piece.size(); ++i) {
-          float sum = 0;
-          for (int place = 0; place < count; ++place) sum += term_of(slot(place)[i]);
-          piece[i] = rounded<T>(sum);
-        }
-      meet(m);
+  for (std::size_t first = 0; first < longest_part(values.size(), count); first += room) {
+    for (int owner = 0; owner < count; ++owner) {
+      const std::span<T> piece = piece_of(values, owner, count, first, room);
+      std::copy(piece.begin(), piece.end(), slot(m.place) + room * static_cast<std::size_t>(owner));
     }
+    meet(m);
+    const std::span<T> own = piece_of(values, m.place, count, first, room);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      float sum = 0;
+      for (int place = 0; place < count; ++place)
+        sum += term_of(slot(place)[room * static_cast<std::size_t>(m.place) + i]);
+      own[i] = rounded<T>(sum);
+    }
+    meet(m);
   }
 }
 
+/// In each round, every member sends a piece of its part in its slot.
 template <class T>
 void ShmBackend::gather_parts(Scope scope, std::span<T> values) {
   const Members m = members(scope);
   const int count = static_cast<int>(m.ranks.size());
   constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(T);
-  for (int owner = 0; owner < count; ++owner) {
-    const Part part = part_of(values.size(), owner, count);
-    std::byte* slot = shared_->slot(m.ranks[static_cast<std::size_t>(owner)]);
-    for (std::size_t first = part.begin; first < part.end; first += kPiece) {
-      const std::span<T> piece = values.subspan(first, std::min(kPiece, part.end - first));
-      if (owner == m.place) std::memcpy(slot, piece.data(), piece.size_bytes());
-      meet(m);
-      if (owner != m.place) std::memcpy(piece.data(), slot, piece.size_bytes());
-      meet(m);
+  auto slot = [&](int place) {
+    return reinterpret_cast<T*>(shared_->slot(m.ranks[static_cast<std::size_t>(place)]));
+  };
+  for (std::size_t first = 0; first < longest_part(values.size(), count); first += kPiece) {
+    const std::span<T> own = piece_of(values, m.place, count, first, kPiece);
+    std::copy(own.begin(), own.end(), slot(m.place));
+    meet(m);
+    for (int owner = 0; owner < count; ++owner) {
+      const std::span<T> piece = piece_of(values, owner, count, first, kPiece);
+      if (owner != m.place) std::copy_n(slot(owner), piece.size(), piece.begin());
     }
+    meet(m);
   }
 }
 

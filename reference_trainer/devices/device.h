@@ -15,6 +15,7 @@
 #include "kernels/stream_op/op.h"
 #include "reference_trainer/devices/host_clock.h"
 #include "reference_trainer/graph/graph.h"
+#include "reference_trainer/graph/parameter_units.h"
 #include "reference_trainer/nvtx/emitter.h"
 
 namespace headway::trainer {
@@ -117,6 +118,16 @@ class Kernel {
   Tag tag_;
 };
 
+/// Device memory of a unit of parameters that ranks share (graph/parameter_units.h). Null where the
+/// device does not compute.
+struct UnitBuffers {
+  float* parameters = nullptr;      ///< the whole unit, [count], while it is gathered
+  float* own_parameters = nullptr;  ///< this rank's part, [count / ranks]
+  float* gradients = nullptr;       ///< of this rank's batch, [count], until they are reduced
+  float* own_gradients = nullptr;   ///< this rank's part of their mean over ranks, [count / ranks]
+  std::int64_t count = 0;           ///< floats, a multiple of the number of ranks
+};
+
 /// A graph compiled for a device: memory for every value, kernels for every node.
 class CompiledGraph {
  public:
@@ -137,6 +148,9 @@ class CompiledGraph {
   /// raw allocator activations have no memory between steps.
   virtual void write(ValueId value, std::span<const float> values) = 0;
   virtual std::vector<float> read(ValueId value) const = 0;
+  /// With CompileOptions::units: the memory of a unit. Then `write` keeps this rank's part of a
+  /// parameter, and `read` finds a parameter only while its unit is gathered.
+  virtual UnitBuffers unit(std::size_t) const { return {}; }
   /// Device memory that the graph holds, in bytes.
   virtual std::int64_t memory_bytes() const = 0;
   /// To be called before and after a node's kernels are launched. Under the raw allocator, the
@@ -147,8 +161,8 @@ class CompiledGraph {
   virtual void free_after(NodeId node) = 0;
 };
 
-/// A simulated rank's share of a model that several ranks share: share of a node's work, and of a
-/// value's memory. Empty: all of it.
+/// A rank's share of a model that several ranks share: share of a node's work, and (simulated
+/// ranks) of a value's memory. Empty: all of it.
 struct ModelShare {
   std::function<double(NodeId)> work = {};
   std::function<double(ValueId)> memory = {};
@@ -173,6 +187,9 @@ struct CompileOptions {
   /// that a backward pass reads have this many copies. More than 1 only where the device computes,
   /// without `raw_allocator` and `keep_activations`.
   int kept_copies = 1;
+  /// Parameters that ranks share by units: this rank keeps its part of them and updates it. Null:
+  /// it has whole parameters. Only for devices that compute; must outlive the result.
+  const UnitPlan* units = nullptr;
 };
 
 /// Runs a training program: streams of work in order, events between them, device memory, copies.

@@ -11,8 +11,12 @@ constexpr std::int64_t kAlignment = 64;
 struct Placed {
   std::int64_t begin;
   std::int64_t end;
-  ValueId value;
+  ValueId value = {};
 };
+
+std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 /// The lowest offset with `bytes` bytes free among the blocks still alive.
 std::int64_t first_fit(std::vector<Placed>& alive, std::int64_t bytes) {
@@ -23,6 +27,14 @@ std::int64_t first_fit(std::vector<Placed>& alive, std::int64_t bytes) {
     offset = std::max(offset, block.end);
   }
   return offset;
+}
+
+bool at_the_same_op(const NeededBlock& a, const NeededBlock& b) {
+  return std::ranges::any_of(a.needed, [&](const auto& one) {
+    return std::ranges::any_of(b.needed, [&](const auto& other) {
+      return one.first <= other.second && other.first <= one.second;
+    });
+  });
 }
 
 }  // namespace
@@ -53,7 +65,7 @@ MemoryPlan plan_memory(const Graph& graph, const std::function<std::int64_t(Valu
   std::vector<Placed> alive;
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     for (ValueId value : lives.first[i]) {
-      const std::int64_t bytes = (bytes_of(value) + kAlignment - 1) / kAlignment * kAlignment;
+      const std::int64_t bytes = aligned(bytes_of(value));
       const std::int64_t offset = first_fit(alive, bytes);
       plan.offset[value.value] = offset;
       plan.total_bytes = std::max(plan.total_bytes, offset + bytes);
@@ -61,6 +73,19 @@ MemoryPlan plan_memory(const Graph& graph, const std::function<std::int64_t(Valu
     }
     for (ValueId value : lives.last[i])
       std::erase_if(alive, [&](const Placed& block) { return block.value == value; });
+  }
+  return plan;
+}
+
+BlockPlan place_blocks(std::span<const NeededBlock> blocks) {
+  BlockPlan plan;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    std::vector<Placed> alive;
+    for (std::size_t other = 0; other < i; ++other)
+      if (at_the_same_op(blocks[i], blocks[other]))
+        alive.push_back({plan.offset[other], plan.offset[other] + aligned(blocks[other].bytes)});
+    plan.offset.push_back(first_fit(alive, aligned(blocks[i].bytes)));
+    plan.total_bytes = std::max(plan.total_bytes, plan.offset.back() + aligned(blocks[i].bytes));
   }
   return plan;
 }

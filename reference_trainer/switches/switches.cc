@@ -617,11 +617,10 @@ std::vector<Switch> make_switches() {
                "pipeline-bubble", try_doubling(1, 256, is_pipeline)},
               &S::micro_batches, 1, 1024),
       flag({"shard_parameters", kRanks,
-            "Device sim: each rank keeps its share of the parameters, their gradients and the "
-            "optimizer's "
-            "state, as FSDP and ZeRO-3 do. A unit (a block of the model) is gathered before its "
-            "forward "
-            "and its backward pass, and its gradients are reduce-scattered after that.",
+            "Devices host and sim: each rank keeps its share of the parameters, their gradients "
+            "and the optimizer's state, as FSDP and ZeRO-3 do. A unit (a block of the model) is "
+            "gathered before its forward and its backward pass, and its gradients are "
+            "reduce-scattered after that.",
             "late-all-gather, comm-exposed"},
            &S::shard_parameters),
       flag(

@@ -66,10 +66,10 @@ EvaluationResult evaluate(const Settings& settings, Device& device, StreamId str
   const Model model = build_evaluation_model(settings, data);
   CompileOptions compile;
   compile.first_op_id = first_op_id;
-  compile.share_with = trained.compiled;
+  compile.share_with = trained.shared;
   compile.raw_allocator = settings.raw_allocator;
   const auto compiled = device.compile(model.graph, compile);
-  if (trained.parameters) write_parameters(*trained.parameters, model.graph, *compiled);
+  if (trained.gather) write_parameters(trained.gather(model.graph), model.graph, *compiled);
   publish_graph(model.graph, first_op_id);
   Executor executor(device, stream, model.graph, *compiled, first_op_id, {});
   return evaluate_ready(settings, device, stream, data, {model, *compiled, executor}, hooks);

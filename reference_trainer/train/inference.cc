@@ -193,7 +193,7 @@ ParameterSet parameters_for_inference(const Settings& settings, Device& device,
   training.eval = false;
   Trainer trainer(training, device, data);
   trainer.run(hooks);
-  return read_parameters(trainer.graph(), trainer.compiled(), forward.graph);
+  return trainer.parameters(forward.graph);
 }
 
 }  // namespace headway::trainer

@@ -15,12 +15,12 @@ bool is_kept(const Value& value) {
 
 }  // namespace
 
-ParameterSet read_parameters(const Graph& graph, const CompiledGraph& compiled,
-                             const Graph& wanted) {
-  ParameterSet set;
+ParameterSet read_parameters(const Graph& graph, const CompiledGraph& compiled, const Graph& wanted,
+                             ParameterSet known) {
   for (const Value& value : wanted.values())
-    if (is_kept(value)) set[value.name] = compiled.read(graph.find(value.name));
-  return set;
+    if (is_kept(value) && !known.contains(value.name))
+      known[value.name] = compiled.read(graph.find(value.name));
+  return known;
 }
 
 void write_parameters(const ParameterSet& parameters, const Graph& graph, CompiledGraph& compiled) {

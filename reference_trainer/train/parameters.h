@@ -9,9 +9,9 @@
 namespace headway::trainer {
 
 /// Reads the parameters and running statistics of `compiled` that also occur in `wanted`, another
-/// graph of the same model.
-ParameterSet read_parameters(const Graph& graph, const CompiledGraph& compiled,
-                             const Graph& wanted);
+/// graph of the same model. `known`: those that need not be read.
+ParameterSet read_parameters(const Graph& graph, const CompiledGraph& compiled, const Graph& wanted,
+                             ParameterSet known = {});
 /// Writes the parameters of `graph` that `parameters` contains, rounded to their storage format.
 /// Others get their initial values of training. Throws Error (bad input), naming the parameter,
 /// where one has another number of elements.

@@ -8,9 +8,12 @@
 
 #include "common/error.h"
 #include "kernels/cast/op.h"
+#include "kernels/loss_scaler/op.h"
 #include "kernels/softmax_cross_entropy/op.h"
 #include "reference_trainer/data/random.h"
 #include "reference_trainer/models/transformer.h"
+#include "reference_trainer/ops/op.h"
+#include "reference_trainer/ops/optimizer.h"
 #include "reference_trainer/passes/apply_precision.h"
 #include "reference_trainer/train/build_model.h"
 #include "reference_trainer/train/parameters.h"
@@ -101,10 +104,14 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
     communicator_ = parts.communicator;
     rank_ = communicator_->rank();
   }
+  if (settings.shard_parameters && communicator_)
+    units_ =
+        plan_units(model_.graph, gradients_,
+                   {rank_, communicator_->size(), settings.gather_prefetch, device.computes()});
   const bool sums = parts.communicator || settings_.accumulate > 1;
   // Buckets and sums of micro batches store the addresses of gradients, so gradients must keep
-  // their memory.
-  if (settings.raw_allocator && sums)
+  // their memory. Gradients of units have memory of the unit.
+  if ((settings.raw_allocator && sums) || (units_ && device.computes()))
     for (const auto& [parameter, gradient] : gradients_)
       model_.graph.value(gradient).role = Role::kResult;
   CompileOptions compile{.input_slots = InputFeed::slots(settings.h2d),
@@ -113,8 +120,9 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
   if (settings.pipeline != PipelineSchedule::kOff && communicator_) {
     plan_pipeline(compile);
     options.runs = stage_->runs;
-  } else if (settings.shard_parameters && communicator_) {
-    compile.share = equal_part(model_.graph, communicator_->size());
+  } else if (units_) {
+    compile.share = equal_part(model_.graph, units_->ranks);
+    if (device.computes()) compile.units = &*units_;
   } else if (settings.expert_parallel && communicator_) {
     compile.share = expert_share();
   }
@@ -132,7 +140,7 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
   executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
   if ((settings.expert_parallel || settings.tensor_parallel) && communicator_)
     add_model_exchanges(parts);
-  if (settings.shard_parameters && communicator_)
+  if (units_)
     add_parameter_shards(parts);
   else
     add_gradient_sync(parts);
@@ -245,11 +253,33 @@ void Trainer::add_model_exchanges(const TrainerParts& parts) {
 
 void Trainer::add_parameter_shards(const TrainerParts& parts) {
   ShardOptions options;
-  options.prefetch = settings_.gather_prefetch;
-  if (parameter_format(settings_.precision) != kernels::NumberFormat::kFloat32)
-    options.type = ElementType::kHalf;
-  shards_ = std::make_unique<ParameterShards>(device_, compute_, model_.graph, gradients_,
+  const Graph& graph = model_.graph;
+  if (device_.computes()) {
+    for (std::size_t i = 0; i < graph.node_count(); ++i)
+      if (const OpDefinition* op = graph.nodes()[i].op;
+          op == &ops::kUnscale || op == &ops::kUnscaleMultiTensor)
+        options.last_check = NodeId::from(i);
+    if (options.last_check.valid()) {
+      const MemoryView state = compiled_->memory(graph.find(kOptimizerState));
+      options.overflow = &static_cast<kernels::OptimizerState*>(state.address)->overflow;
+    }
+  } else if (parameter_format(settings_.precision) != kernels::NumberFormat::kFloat32) {
+    options.type = ElementType::kHalf;  // a device that computes on the host keeps floats
+  }
+  shards_ = std::make_unique<ParameterShards>(device_, compute_, graph, *units_, *compiled_,
                                               *parts.communicator, options);
+}
+
+ParameterSet Trainer::parameters(const Graph& wanted) const {
+  if (stage_) return gathered_;
+  ParameterSet set;
+  if (shards_)
+    for (std::size_t i = 0; i < units_->units.size(); ++i) {
+      shards_->gather_now(i);
+      for (ValueId id : units_->units[i].parameters)
+        set[model_.graph.value(id).name] = compiled_->read(id);
+    }
+  return read_parameters(model_.graph, *compiled_, wanted, std::move(set));
 }
 
 OpHooks Trainer::hooks_of(Phase phase, int micro_batch, std::int64_t batch) {
@@ -278,7 +308,9 @@ OpHooks Trainer::hooks_of(Phase phase, int micro_batch, std::int64_t batch) {
 void Trainer::initialise_values() {
   if (!device_.computes()) return;
   std::uint64_t number = 0;
+  // Kept only for master copies: a rank that shares parameters has no room for all of them.
   std::map<ValueId, std::vector<float>> parameters;
+  const bool are_copied = std::ranges::any_of(model_.graph.values(), &Value::copies_parameter);
   for (std::size_t i = 0; i < model_.graph.value_count(); ++i) {
     const ValueId id = ValueId::from(i);
     const Value& value = model_.graph.value(id);
@@ -297,7 +329,7 @@ void Trainer::initialise_values() {
     if (value.part.valid()) start = part_of_whole(value, start);
     if (value.copies_parameter) start = parameters.at(value.like);
     if (parameter) {
-      parameters[id] = start;
+      if (are_copied) parameters[id] = start;
       kernels::round_to(parameter_format(settings_.precision), value.shape.elements(), start.data(),
                         start.data());
     }
@@ -343,17 +375,16 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
   if (stage_ && (evaluates || !settings_.checkpoint.empty()))
     gathered_ =
         gather_parameters(device_, compute_, *communicator_, model_.graph, *compiled_, *stage_);
-  if (evaluates && (!stage_ || stage_->is_last()))
-    result.evaluation = evaluate(
-        settings_, device_, compute_, data_,
-        stage_ ? TrainedModel{nullptr, &gathered_} : TrainedModel{compiled_.get(), nullptr},
-        static_cast<std::int64_t>(model_.graph.node_count()), hooks);
+  if (evaluates && (!stage_ || stage_->is_last())) {
+    TrainedModel trained;
+    if (shards_ || stage_)
+      trained.gather = [this](const Graph& wanted) { return parameters(wanted); };
+    else
+      trained.shared = compiled_.get();
+    result.evaluation = evaluate(settings_, device_, compute_, data_, trained,
+                                 static_cast<std::int64_t>(model_.graph.node_count()), hooks);
+  }
   return result;
-}
-
-ParameterSet Trainer::parameters_of(const Graph& wanted) const {
-  if (!stage_) return read_parameters(model_.graph, *compiled_, wanted);
-  return gathered_;
 }
 
 /// Emulates start-up: reading all data first, and loading the code of all shapes.
@@ -412,7 +443,8 @@ void Trainer::take_step(std::int64_t step, RunResult& result) {
       pass(step, micro_batch);
   {
     nvtx::Range update(names().update, range(RangeKind::kPhase, Phase::kUpdate, step, step));
-    executor_->run(Phase::kUpdate, last_arguments_);
+    executor_->run(Phase::kUpdate, last_arguments_,
+                   shards_ ? hooks_of(Phase::kUpdate, 0, last_arguments_.batch) : OpHooks{});
   }
   const Event end = device_.record(compute_);
   ends_.push_back(end);

@@ -24,6 +24,7 @@
 #include "reference_trainer/train/executor.h"
 #include "reference_trainer/train/expert_load.h"
 #include "reference_trainer/train/input_feed.h"
+#include "reference_trainer/train/parameters.h"
 #include "reference_trainer/train/pipeline.h"
 #include "reference_trainer/train/run_result.h"
 
@@ -108,10 +109,11 @@ class Trainer {
 
   const Graph& graph() const { return model_.graph; }
   const CompiledGraph& compiled() const { return *compiled_; }
-  /// After `run`, on a device that computes: the trained parameters and statistics that also occur
-  /// in `wanted`, another graph of the model. In a pipeline with a checkpoint or an evaluation the
-  /// last stage has those of all stages; the others have none.
-  ParameterSet parameters_of(const Graph& wanted) const;
+  /// After `run`, on a device that computes: the parameters and running statistics that also occur in
+  /// `wanted`, another graph of the model. Where ranks share parameters, they gather them: all ranks
+  /// must call it. In a pipeline with a checkpoint or an evaluation the last stage has those of all
+  /// stages; the others have none.
+  ParameterSet parameters(const Graph& wanted) const;
   std::int64_t steps() const { return steps_; }
 
  private:
@@ -165,6 +167,7 @@ class Trainer {
   StreamId compute_;
   GradientSync::Pairs gradients_;
   Model model_;
+  std::optional<UnitPlan> units_;  ///< none: every rank has all parameters
   std::unique_ptr<CompiledGraph> compiled_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<GradientSync> gradient_sync_;  ///< null: one rank, one micro batch
@@ -173,7 +176,7 @@ class Trainer {
   std::unique_ptr<PipelineLinks> links_;
   std::unique_ptr<ExpertLoad> expert_load_;    ///< null: no rank has its own experts
   std::unique_ptr<ModelExchanges> exchanges_;  ///< null: ranks share no layers
-  std::unique_ptr<ParameterShards> shards_;    ///< null: every rank has all parameters
+  std::unique_ptr<ParameterShards> shards_;    ///< null: the same
   std::unique_ptr<BatchSource> loader_;
   std::unique_ptr<InputFeed> feed_;  ///< null: a stage between the first and the last
   LaunchArguments last_arguments_;
@@ -183,11 +186,13 @@ class Trainer {
   std::chrono::nanoseconds started_{0};
 };
 
-/// Where the parameters and statistics of a trained model are: one of the two.
+/// Where an evaluation finds parameters and running statistics; one of the two is set.
 struct TrainedModel {
-  const CompiledGraph* compiled = nullptr;
-  const ParameterSet* parameters = nullptr;
+  const CompiledGraph* shared = nullptr;  ///< in the memory of this graph
+  /// Returns those of a graph, where no memory has all parameters.
+  std::function<ParameterSet(const Graph& wanted)> gather = {};
 };
+
 /// Runs the model forward over the first test images with the statistics and parameters of
 /// `trained`. Its ops have phase kEvaluation in traces and are numbered from `first_op_id`.
 EvaluationResult evaluate(const Settings& settings, Device& device, StreamId stream,

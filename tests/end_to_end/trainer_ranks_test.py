@@ -58,6 +58,23 @@ def pipeline(folder):
     assert fixes["more-micro-batches"]["step_ns"] < fixes["fewer-micro-batches"]["step_ns"], fixes
 
 
+def late_gathers(folder):
+    """Shared parameters on processors: the recording tells late all-gathers from early ones, and the gain is predicted."""
+    def record(name, *switches):
+        # Slow emulated memory and links: the times are those of the emulation on busy processors, too.
+        run(HEADWAY, "record", "-o", folder / name, "--", TRAIN, "--preset", "late-all-gather", "--memory-gb-per-s", "0.2",
+            "--node-gb-per-s", "0.008", "--steps", "16", "--threads", "1", *switches)
+        return folder / name
+
+    late = record("late.sqlite")
+    assert finding(report(late), "late-all-gather")["status"] == "found", finding(report(late), "late-all-gather")
+    fixes = json.loads(run(HEADWAY, "whatif", late, "--json").stdout)["fixes"]
+    fix = [fix for fix in fixes if fix["id"] == "prefetch-all-gathers"][0]
+    assert fix["applies"] and 0.15 < fix["gain_share"] < 0.6, fix
+    ahead = record("ahead.sqlite", "--gather-prefetch", "on")
+    assert finding(report(ahead), "late-all-gather")["status"] == "fine", finding(report(ahead), "late-all-gather")
+
+
 def simulated(folder):
     """A file per rank of a simulated run: the report finds what was planted, as the oracle says."""
     command = [TRAIN, "--preset", "straggler", "--device", "sim", "--data", "generated", "--source", "memory", "--steps", "20",
@@ -97,4 +114,4 @@ def mpirun(folder):
 
 
 with tempfile.TemporaryDirectory(prefix="headway trainer ranks ") as temporary:
-    {"recorded": recorded, "pipeline": pipeline, "simulated": simulated, "mpirun": mpirun}[sys.argv[2]](pathlib.Path(temporary))
+    {"recorded": recorded, "late_gathers": late_gathers, "pipeline": pipeline, "simulated": simulated, "mpirun": mpirun}[sys.argv[2]](pathlib.Path(temporary))

@@ -18,6 +18,7 @@
 #include "reference_trainer/comm/shm_backend.h"
 #include "tests/reference_trainer/ranks_as_threads.h"
 #include "tests/reference_trainer/tiny_detector.h"
+#include "tests/reference_trainer/trained_ranks.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headway::trainer {

@@ -247,7 +247,9 @@ TEST_CASE("what does not go together, and devices that have it not, are refused 
   CHECK_NOTHROW(check_rank_settings(shards));
   Settings other = shards;
   other.device = DeviceKind::kHost;
-  refuses(other, "--device sim");
+  CHECK_NOTHROW(check_rank_settings(other));
+  other.device = DeviceKind::kCuda;
+  refuses(other, "--device host or sim");
   other = shards;
   other.accumulate = 2;
   refuses(other, "--accumulate 1");

@@ -101,6 +101,35 @@ std::vector<double> losses_in(const std::filesystem::path& metrics) {
 
 }  // namespace
 
+TEST_CASE("ranks that share parameters write the checkpoint of ranks with whole ones") {
+  TemporaryFolder folder;
+  auto checkpoint = [&](const std::string& arguments, const std::string& name) {
+    const auto path = folder / name;
+    const Outcome outcome = run_command("'" + kProgram + "'" + kTiny + "--steps 5 --checkpoint '" +
+                                        path.string() + "' " + arguments);
+    CAPTURE(outcome.output);
+    CHECK(outcome.status == 0);
+    std::ifstream file(path, std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  for (const std::string model :
+       {"--model resnet", "--model transformer --layers 3 --features 32 --heads 2 --sequence 16"}) {
+    CAPTURE(model);
+    const std::string ranks = model + " --ranks 3 --shard-parameters ";
+    const std::string whole = checkpoint(ranks + "off", "whole");
+    CHECK(whole.size() > 10'000);
+    CHECK(checkpoint(ranks + "on", "shared") == whole);
+    CHECK(checkpoint(ranks + "on --gather-prefetch off", "late") == whole);
+  }
+}
+
+TEST_CASE("the preset of late all-gathers runs on processors") {
+  const Outcome outcome = run_command("'" + kProgram + "' --preset late-all-gather --steps 3");
+  CAPTURE(outcome.output);
+  CHECK(outcome.status == 0);
+  check_contains(outcome, "3 steps");
+}
+
 TEST_CASE("ranks that mpirun starts train as ranks over shared memory, however gradients travel") {
   // Open MPI wants to be asked twice before it runs as root, as containers do.
   const std::string mpirun =
@@ -123,7 +152,8 @@ TEST_CASE("ranks that mpirun starts train as ranks over shared memory, however g
                           {2, "--compress powersgd"},
                           {4, "--topology hierarchical --ranks-per-node 2"},
                           {4, "--topology hierarchical --ranks-per-node 2 --compress fp16"},
-                          {3, "--topology parameter-server"}}) {
+                          {3, "--topology parameter-server"},
+                          {3, "--shard-parameters on"}}) {
     CAPTURE(one.how);
     const std::string number = std::to_string(one.ranks);
     const Outcome shm =

@@ -49,6 +49,11 @@ memory::desc dense_layout(const Graph& graph, ValueId id, memory::data_type type
   }
 }
 
+Work scaled(const Work& work, double share) {
+  return {static_cast<std::int64_t>(static_cast<double>(work.flops) * share),
+          static_cast<std::int64_t>(static_cast<double>(work.bytes) * share)};
+}
+
 memory::desc dense_layout(const Graph& graph, ValueId id) {
   return dense_layout(graph, id, dnnl_type(graph.value(id).type));
 }
@@ -158,6 +163,7 @@ void HostGraph::add_kernel(NodeId node, HostKernel::Body body, const std::string
   tag.op = options_.first_op_id + node.value;
   tag.phase = of.phase;
   tag.work = work ? *work : of.op->work(graph_, of);
+  if (options_.share.work) tag.work = scaled(tag.work, options_.share.work(node));
   if (of.results != kernels::NumberFormat::kFloat32) body = rounding(of, std::move(body));
   if (copies() > 1)
     body = [this, body = std::move(body)](const LaunchArguments& arguments) {
@@ -214,6 +220,7 @@ void HostGraph::allocate() {
     reserve();
   else
     allocate_planned();
+  if (options_.units) allocate_units();
   for (std::size_t i = 0; i < graph_.value_count(); ++i)
     if (views_[i].empty()) allocate_persistent(ValueId::from(i));
 }
@@ -241,6 +248,18 @@ void HostGraph::allocate_planned() {
   owned_.push_back(device_.allocate(scratch_bytes(), MemoryKind::kDevice));
   scratch_address_ = owned_.back().view().address;
   memory_bytes_ += owned_.back().bytes();
+}
+
+void HostGraph::allocate_units() {
+  units_ = UnitMemory(device_, graph_, *options_.units, [&](ValueId id) { return bytes_of(id); });
+  memory_bytes_ += units_.bytes();
+  for (std::size_t i = 0; i < graph_.value_count(); ++i)
+    if (const ValueId id = ValueId::from(i); units_.holds(id)) views_[i] = {units_.view(id)};
+}
+
+std::span<float> HostGraph::own_part(ValueId value) const {
+  if (units_.holds(value)) return units_.own(value);
+  return {address(value), layout(value).get_size() / sizeof(float)};
 }
 
 /// Reserves a separate address for every value that is allocated during a step; kernels keep these
@@ -302,13 +321,18 @@ void HostGraph::write(ValueId id, std::span<const float> values) {
   device_.synchronize();
   dnnl::memory from(dense_layout(graph_, id, memory::data_type::f32), engine_,
                     const_cast<float*>(values.data()));
-  dnnl::memory to(layout(id), engine_, address(id));
+  const bool in_part = units_.holds(id);
+  dnnl::memory to =
+      in_part ? dnnl::memory(layout(id), engine_) : dnnl::memory(layout(id), engine_, address(id));
   dnnl::reorder(from, to).execute(stream_, from, to);
   stream_.wait();
+  if (in_part) units_.write_own(id, static_cast<const float*>(to.get_data_handle()));
 }
 
 std::vector<float> HostGraph::read(ValueId id) const {
   const Value& value = graph_.value(id);
+  if (units_.holds(id) && !units_.has_whole(id))
+    fail_internal("Value '{}' cannot be read: this rank has only its part.", value.name);
   std::vector<float> values(static_cast<std::size_t>(value.shape.elements()));
   device_.synchronize();
   dnnl::memory from(layout(id), engine_, address(id));

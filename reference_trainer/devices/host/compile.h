@@ -12,6 +12,7 @@
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/devices/host/reserved_memory.h"
 #include "reference_trainer/devices/host/stream.h"
+#include "reference_trainer/devices/host/unit_memory.h"
 #include "reference_trainer/devices/step_memory.h"
 
 namespace headway::trainer {
@@ -60,6 +61,10 @@ class HostGraph final : public CompiledGraph {
     return static_cast<T*>(memory(value, slot).address);
   }
 
+  /// What this rank updates of a parameter, with its gradient and state: all of it, or its part
+  /// where ranks share parameters. Valid when memory is bound.
+  std::span<float> own_part(ValueId value) const;
+
   // ---- CompiledGraph ----
   std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const override {
     return kernels_[node.value];
@@ -69,6 +74,7 @@ class HostGraph final : public CompiledGraph {
   std::int64_t memory_size(ValueId value) const override { return bytes_of(value); }
   void write(ValueId value, std::span<const float> values) override;
   std::vector<float> read(ValueId value) const override;
+  UnitBuffers unit(std::size_t unit) const override { return units_.buffers(unit); }
   std::int64_t memory_bytes() const override { return memory_bytes_; }
   void allocate_for(NodeId node) override;
   void free_after(NodeId node) override;
@@ -90,6 +96,7 @@ class HostGraph final : public CompiledGraph {
   /// Lays out the activations for which `wanted` holds in one block of `copies` times their size;
   /// returns that size.
   std::int64_t allocate_block(const std::function<bool(ValueId)>& wanted, int copies);
+  void allocate_units();
   void reserve();
   std::int64_t scratch_bytes() const;
 
@@ -108,6 +115,7 @@ class HostGraph final : public CompiledGraph {
   int copy_ = 0;
   std::vector<std::vector<MemoryView>> views_;  // by value, then slot
   std::vector<Memory> owned_;
+  UnitMemory units_;  // of parameters that ranks share
   StepMemory step_memory_;
   ReservedMemory reserved_;  // for values allocated during a step, and scratch memory
   std::vector<std::int64_t> scratch_of_node_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Optimizer updates: a few kernels for all tensors, a few per tensor, or the elementwise passes of
-// an optimizer without fused kernels. Element counts include the layouts' padding, which is and
-// stays zero.
+// an optimizer without fused kernels. Where ranks share parameters, a rank updates its part of each.
+// Element counts include the layouts' padding, which is and stays zero.
 #include "reference_trainer/ops/optimizer.h"
 
 #include "kernels/cast/op.h"
@@ -40,11 +40,11 @@ struct Update {
 using Bound = std::shared_ptr<Update>;
 
 void bind_tensor(HostGraph& graph, const Node& node, std::size_t first, Update& update) {
-  auto at = [&](std::size_t i) { return graph.address(node.inputs[first + i]); };
+  auto at = [&](std::size_t i) { return graph.own_part(node.inputs[first + i]).data(); };
   const OptimizerAttributes& by = update.by;
   AdamTensor t;
   t.parameter = at(0);
-  t.count = static_cast<std::int64_t>(graph.layout(node.inputs[first]).get_size() / sizeof(float));
+  t.count = static_cast<std::int64_t>(graph.own_part(node.inputs[first]).size());
   t.format = by.format;
   if (by.has_master()) t.master = at(operands_per_parameter(by) - 1);
   if (by.kind == OptimizerKind::kSgd) {
@@ -194,10 +194,10 @@ void add_unscale(HostGraph& graph, NodeId id) {
   const Node& node = graph.graph().node(id);
   auto tensors = std::make_shared<std::vector<kernels::GradientTensor>>();
   graph.when_bound([&graph, &node, tensors] {
-    for (std::size_t i = 0; i + 1 < node.inputs.size(); ++i)
-      tensors->push_back(
-          {graph.address(node.inputs[i]),
-           static_cast<std::int64_t>(graph.layout(node.inputs[i]).get_size() / sizeof(float))});
+    for (std::size_t i = 0; i + 1 < node.inputs.size(); ++i) {
+      const std::span<float> part = graph.own_part(node.inputs[i]);
+      tensors->push_back({part.data(), static_cast<std::int64_t>(part.size())});
+    }
   });
   graph.add_kernel(id, [&graph, &node, tensors](const LaunchArguments&) {
     kernels::unscale(*tensors, *graph.address<OptimizerState>(node.inputs.back()));
