@@ -183,4 +183,14 @@ TEST_CASE("work counts the bytes of each format, without looking at memory") {
   CHECK(work_of(DecompressInt8{1025, 3}) == Work{2 * 1025 * 3, 3 * (1025 + 8) + 4 * 1025});
 }
 
+TEST_CASE("padding stays zero, and values of 16 bits are rounded where they are kept in FP32") {
+  std::vector<float> values = {9, 9, 9, 9};
+  const std::vector<float> mask = {1, 0, 1, 0}, flat = {1.001F, 2, -3.001F, 4};
+  const GradientTensor tensors[] = {{values.data(), 4, 1, NumberFormat::kFloat32, mask.data()}};
+  run(UnpackGradients{tensors, flat.data(), 2});
+  CHECK(values == std::vector<float>{2 * 1.001F, 0, 2 * -3.001F, 0});
+  run(UnpackGradients{tensors, flat.data(), 1, NumberFormat::kBfloat16});
+  CHECK(values == std::vector<float>{1, 0, -3, 0});
+}
+
 }  // namespace headway::kernels

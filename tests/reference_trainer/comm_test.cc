@@ -6,43 +6,24 @@
 
 #include <array>
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/error.h"
 #include "kernels/half.h"
-#include "reference_trainer/comm/host_communicator.h"
 #include "reference_trainer/comm/measure.h"
-#include "reference_trainer/comm/ranks.h"
-#include "reference_trainer/comm/shm_backend.h"
 #include "tests/reference_trainer/tiny_detector.h"
+#include "tests/reference_trainer/trained_ranks.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headway::trainer {
 namespace {
 
+using test::distance;
+using test::on_each_rank;
 using test::tiny_settings;
-constexpr std::chrono::seconds kTimeout{20};
-
-void on_each_rank(int ranks, int per_node, const std::function<void(CommBackend&)>& body) {
-  const std::shared_ptr<SharedMemory> shared = SharedMemory::anonymous(ranks);
-  std::vector<std::thread> threads;
-  std::vector<std::string> errors(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      try {
-        shared->join(rank);
-        ShmBackend backend(shared, rank, per_node, kTimeout);
-        body(backend);
-      } catch (const std::exception& error) {
-        errors[static_cast<std::size_t>(rank)] = error.what();
-        shared->abandon(error.what());
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  for (const std::string& error : errors) CHECK(error == "");
-}
+using test::train_ranks;
+using test::TrainedRanks;
 
 /// Values that tell rank and place.
 std::vector<float> values_of(int rank, std::size_t count) {
@@ -50,55 +31,6 @@ std::vector<float> values_of(int rank, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
     values[i] = static_cast<float>(rank + 1) + static_cast<float>(i % 97) * 0.25F;
   return values;
-}
-
-struct TrainedRanks {
-  std::vector<float> weights;  ///< of the stem, on rank 0
-  bool same = true;            ///< all ranks ended with the same
-  std::vector<RunResult> results;
-};
-
-std::vector<float> weights_of(const Trainer& trainer) {
-  std::vector<float> all;
-  for (ValueId parameter : trainer.graph().parameters()) {
-    const auto values = trainer.compiled().read(parameter);
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
-
-TrainedRanks train_ranks(Settings settings) {
-  TrainedRanks trained;
-  trained.results.resize(static_cast<std::size_t>(settings.ranks));
-  std::vector<std::vector<float>> weights(static_cast<std::size_t>(settings.ranks));
-  std::string note;
-  const DataSetup data(
-      settings, [](auto, auto) {}, note);
-  on_each_rank(static_cast<int>(settings.ranks), static_cast<int>(settings.ranks_per_node),
-               [&](CommBackend& backend) {
-                 const auto rank = static_cast<std::size_t>(backend.rank());
-                 HostDevice device({1, 0, 0});
-                 HostCommunicator communicator(device, backend, emulated_links(settings));
-                 TrainerParts parts;
-                 if (settings.ranks > 1) parts.communicator = &communicator;
-                 Trainer trainer(settings, device, data.data(), parts);
-                 trained.results[rank] = trainer.run({});
-                 weights[rank] = weights_of(trainer);
-               });
-  for (const auto& each : weights) trained.same = trained.same && each == weights[0];
-  trained.weights = weights[0];
-  return trained;
-}
-
-double distance(const std::vector<float>& a, const std::vector<float>& b) {
-  REQUIRE(a.size() == b.size());
-  double difference = 0;
-  double size = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference += std::pow(double{a[i]} - double{b[i]}, 2);
-    size += std::pow(double{a[i]}, 2);
-  }
-  return std::sqrt(difference / size);
 }
 
 }  // namespace
@@ -370,8 +302,8 @@ TEST_CASE("compressed gradients still train") {
   };
   const double exact = loss_at_end();
   CHECK(exact < 1.8);  // from 2.3
-  for (Compression way :
-       {Compression::kHalf, Compression::kInt8, Compression::kDgc, Compression::kPowerSgd}) {
+  for (Compression way : {Compression::kHalf, Compression::kInt8, Compression::kDgc,
+                          Compression::kPowerSgd, Compression::kOneBit}) {
     settings.compress = way;
     settings.dgc_density = 0.05;
     CAPTURE(static_cast<int>(way));
@@ -397,7 +329,7 @@ TEST_CASE("a rank that fails ends the others with its reason, one that never com
   for (int rank = 0; rank < 2; ++rank)
     threads.emplace_back([&, rank] {
       try {
-        ShmBackend(shared, rank, 8, kTimeout).barrier();
+        ShmBackend(shared, rank, 8, test::kRanksTimeout).barrier();
       } catch (const Error& error) {
         told[static_cast<std::size_t>(rank)] = error.what();
       }
@@ -424,8 +356,8 @@ TEST_CASE("the death of a process is noticed") {
   }
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK_THROWS_WITH_AS(ShmBackend(shared, 0, 8, kTimeout).barrier(), doctest::Contains("has died"),
-                       Error);
+  CHECK_THROWS_WITH_AS(ShmBackend(shared, 0, 8, test::kRanksTimeout).barrier(),
+                       doctest::Contains("has died"), Error);
 }
 
 TEST_CASE("more ranks than data, and switches that do not go together, are refused by name") {
