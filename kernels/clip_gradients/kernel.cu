@@ -9,8 +9,7 @@ namespace headway::kernels::cuda {
 HEADWAY_KERNEL(sum_squares, 256, ClipGradientsParameters) {
   const ClipGradients& op = a.op;
   const int lane = threadIdx.x % kLanes;
-  const std::int64_t blocks = clip_blocks(op.count);
-  for (std::int64_t block = global_thread() / kLanes; block < blocks;
+  for (std::int64_t block = global_thread() / kLanes; block < a.blocks;
        block += global_threads() / kLanes) {
     double sum = 0;
 #pragma unroll
@@ -34,8 +33,7 @@ HEADWAY_KERNEL(sum_squares, 256, ClipGradientsParameters) {
 HEADWAY_KERNEL(clip_gradients, 256, ClipGradientsParameters) {
   const ClipGradients& op = a.op;
   double squares = 0;
-  for (std::int64_t block = threadIdx.x; block < clip_blocks(op.count); block += 256)
-    squares += op.sums[block];
+  for (std::int64_t block = threadIdx.x; block < a.blocks; block += 256) squares += op.sums[block];
   const double norm = sqrt(group_sum<256>(squares));
   if (!(norm > op.most) || norm == INFINITY) return;
   const float factor = static_cast<float>(static_cast<double>(op.most) / norm);

@@ -11,7 +11,7 @@ Launches launches(const Limits& limits, const ClipGradients& op) {
   require_flat(kImage, NumberFormat::kFloat32, op.count, op.values);
   require_aligned(op.sums, 8, kImage, "the sums");
   require(op.most > 0, kImage, "the largest norm must be above 0");
-  const ClipGradientsParameters parameters{op, all_packed(op.values)};
+  const ClipGradientsParameters parameters{op, clip_blocks(op.count), all_packed(op.values)};
   return {
       make_launch(kImage, "sum_squares",
                   {blocks_for(32 * clip_blocks(op.count), kFlatThreads, limits, 8)}, kFlatThreads,

@@ -8,6 +8,7 @@ namespace headway::kernels::cuda {
 
 struct ClipGradientsParameters {
   ClipGradients op;
+  std::int64_t blocks;  ///< of kClipBlock values
   bool packed;
 };
 

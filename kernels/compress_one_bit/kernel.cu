@@ -14,21 +14,19 @@ struct BlockPlace {
   float* means;
   std::uint32_t* words;
 };
-__device__ __forceinline__ BlockPlace place_of(std::byte* messages, std::int64_t part,
+__device__ __forceinline__ BlockPlace place_of(const OneBitMessages& by, std::byte* messages,
                                                std::int64_t block) {
-  const std::int64_t blocks = part / kOneBitBlock;
-  std::byte* const message = messages + block / blocks * one_bit_message_bytes(part);
-  const std::int64_t of_part = block % blocks;
+  std::byte* const message = messages + block / by.part_blocks * by.bytes;
+  const std::int64_t of_part = block % by.part_blocks;
   return {reinterpret_cast<float*>(message) + 2 * of_part,
-          reinterpret_cast<std::uint32_t*>(message) + 2 * blocks + kBlockWords * of_part};
+          reinterpret_cast<std::uint32_t*>(message) + 2 * by.part_blocks + kBlockWords * of_part};
 }
 
 /// A warp keeps a block of values in its registers, so that they are read once.
 HEADWAY_KERNEL(compress_one_bit, 256, CompressOneBitParameters) {
   const CompressOneBit& op = a.op;
   const int lane = threadIdx.x % kLanes;
-  const std::int64_t blocks = (op.count + kOneBitBlock - 1) / kOneBitBlock;
-  for (std::int64_t block = global_thread() / kLanes; block < blocks;
+  for (std::int64_t block = global_thread() / kLanes; block < a.messages.blocks;
        block += global_threads() / kLanes) {
     float wanted[kQuadsOfLane][kQuad];
     float positive = 0;
@@ -62,7 +60,7 @@ HEADWAY_KERNEL(compress_one_bit, 256, CompressOneBitParameters) {
     const float negative_sum = warp_sum(negative);
     const float mean = positives > 0 ? positive_sum / static_cast<float>(positives) : 0.0F;
     const float mean_negative = negatives > 0 ? negative_sum / static_cast<float>(negatives) : 0.0F;
-    const BlockPlace place = place_of(op.messages, op.part, block);
+    const BlockPlace place = place_of(a.messages, op.messages, block);
     if (lane == 0) {
       place.means[0] = mean;
       place.means[1] = mean_negative;
@@ -93,14 +91,14 @@ HEADWAY_KERNEL(compress_one_bit, 256, CompressOneBitParameters) {
 /// A thread sums four values over all messages.
 HEADWAY_KERNEL(decompress_one_bit, 256, DecompressOneBitParameters) {
   const DecompressOneBit& op = a.op;
-  const std::int64_t stride = one_bit_message_bytes(op.part);
   for (std::int64_t i = global_thread() * kQuad; i < op.count; i += global_threads() * kQuad) {
     const std::int64_t valid = op.count - i;
     const std::int64_t in_block = i % kOneBitBlock;
     float sums[kQuad] = {};
     for (int rank = 0; rank < op.ranks; ++rank) {
       const BlockPlace place =
-          place_of(const_cast<std::byte*>(op.messages) + rank * stride, op.part, i / kOneBitBlock);
+          place_of(a.messages, const_cast<std::byte*>(op.messages) + rank * a.messages.bytes,
+                   i / kOneBitBlock);
       const std::uint32_t bits = place.words[in_block / 32] >> in_block % 32;
 #pragma unroll
       for (int k = 0; k < kQuad; ++k) sums[k] = plus(sums[k], place.means[bits >> k & 1U ? 0 : 1]);

@@ -6,8 +6,10 @@
 namespace headway::kernels::cuda {
 namespace {
 
-void require_part(const char* kernel, std::int64_t part) {
+OneBitMessages messages_of(const char* kernel, std::int64_t count, std::int64_t part) {
   require(part > 0 && part % kOneBitBlock == 0, kernel, "a part must be whole blocks");
+  return {(count + kOneBitBlock - 1) / kOneBitBlock, part / kOneBitBlock,
+          one_bit_message_bytes(part)};
 }
 
 }  // namespace
@@ -17,11 +19,10 @@ Launches launches(const Limits& limits, const CompressOneBit& op) {
   if (op.count == 0) return {};
   require_flat(kKernel, NumberFormat::kFloat32, op.count, op.from, op.residual);
   require_aligned(op.messages, 4, kKernel, "the messages");
-  require_part(kKernel, op.part);
-  const std::int64_t blocks = (op.count + kOneBitBlock - 1) / kOneBitBlock;
-  return {make_launch(kKernel, kKernel, {blocks_for(32 * blocks, kFlatThreads, limits, 8)},
+  const OneBitMessages messages = messages_of(kKernel, op.count, op.part);
+  return {make_launch(kKernel, kKernel, {blocks_for(32 * messages.blocks, kFlatThreads, limits, 8)},
                       kFlatThreads,
-                      CompressOneBitParameters{op, all_packed(op.from, op.residual)})};
+                      CompressOneBitParameters{op, messages, all_packed(op.from, op.residual)})};
 }
 
 Launches launches(const Limits& limits, const DecompressOneBit& op) {
@@ -29,12 +30,12 @@ Launches launches(const Limits& limits, const DecompressOneBit& op) {
   if (op.count == 0) return {};
   require_flat(kKernel, NumberFormat::kFloat32, op.count, op.to);
   require_aligned(op.messages, 4, kKernel, "the messages");
-  require_part(kKernel, op.part);
+  const OneBitMessages messages = messages_of(kKernel, op.count, op.part);
   require(op.ranks > 0, kKernel, "there must be a message");
   require(op.ranks == 1 || op.count <= op.part, kKernel, "several ranks send one part only");
   return {make_launch("compress_one_bit", kKernel,
                       {blocks_for((op.count + 3) / 4, kFlatThreads, limits)}, kFlatThreads,
-                      DecompressOneBitParameters{op, all_packed(op.to)})};
+                      DecompressOneBitParameters{op, messages, all_packed(op.to)})};
 }
 
 }  // namespace headway::kernels::cuda
