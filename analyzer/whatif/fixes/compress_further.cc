@@ -273,7 +273,7 @@ const Fix kLowRankGradients{
     0.25,
     "--compress powersgd",
     "Each all-reduce becomes two, of two columns for each row and column of a gradient's matrix, "
-    "and of what is no matrix. Kernels read and write 32 bytes per value. Shapes are those of the "
+    "and of vectors. Kernels read and write 32 bytes per value. Shapes are those of the "
     "op graph.",
     kUnknown,
     propose_low_rank,
