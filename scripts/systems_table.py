@@ -42,7 +42,7 @@ MORE = {
     "sentences of any length": (GNMT, ["--balance", "random"], ["--balance", "sorted"], "even-ranks"),
     "sentences of like length": ([*SENTENCES, "--batch", "16"], ["--balance", "random"], ["--balance", "sorted"], "less-padding"),
     "half gradients, slow network": ([*RANKS, "--network-gb-per-s", "1"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
-    "8-bit gradients": (SLOW_LINKS, ["--compress", "none"], ["--compress", "int8"], "compress-to-8-bits"),
+    "8-bit gradients": ([*SLOW_LINKS, "--ranks", "4"], ["--compress", "none"], ["--compress", "int8"], "compress-to-8-bits"),
     "largest gradients": ([*SLOW_LINKS, "--dgc-warm-up", "0"], ["--compress", "none"], ["--compress", "dgc"], "send-largest-gradients"),
     "low-rank gradients": (SLOW_LINKS, ["--compress", "none"], ["--compress", "powersgd"], "low-rank-gradients"),
     "signs of gradients": (SLOW_LINKS, ["--compress", "none"], ["--compress", "onebit"], "gradients-as-signs"),

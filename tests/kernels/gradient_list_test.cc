@@ -157,10 +157,10 @@ TEST_CASE("vectors add up") {
 
 TEST_CASE("any op of a stream runs by its variant, and empty ones do nothing") {
   const std::vector<StreamOp> ops = {
-      PackGradients{},  UnpackGradients{}, AddUpGradients{}, AddVector{},   CompressHalf{},
-      DecompressHalf{}, CompressInt8{},    DecompressInt8{}, CompressTop{}, DecompressTop{},
-      PowerFirst{},     PowerSecond{},     PowerRestore{},   ShiftImages{}, ResizePictures{},
-      ColourPictures{}, DecodeJpegBlocks{}};
+      PackGradients{},  UnpackGradients{},  AddUpGradients{}, AddVector{},        CompressHalf{},
+      DecompressHalf{}, CompressInt8{},     DecompressInt8{}, CompressTop{},      DecompressTop{},
+      PowerFirst{},     PowerSecond{},      PowerRestore{},   ShiftImages{},      ResizePictures{},
+      ColourPictures{}, DecodeJpegBlocks{}, CompressOneBit{}, DecompressOneBit{}, ClipGradients{}};
   CHECK(ops.size() == std::variant_size_v<StreamOp>);
   for (const StreamOp& op : ops) {
     std::visit([](const auto& each) { kernels::run(each); }, op);
@@ -181,6 +181,10 @@ TEST_CASE("work counts the bytes of each format, without looking at memory") {
   CHECK(work_of(AddUpGradients{tensors, nullptr, false, true}) == Work{16, 52 + 8 * 16});
   CHECK(work_of(CompressInt8{1025}) == Work{5 * 1025, 17 * 1025});
   CHECK(work_of(DecompressInt8{1025, 3}) == Work{2 * 1025 * 3, 3 * (1025 + 8) + 4 * 1025});
+  CHECK(work_of(CompressOneBit{1025}) == Work{6 * 1025, 12 * 1025 + 2 * (128 + 8)});
+  CHECK(work_of(DecompressOneBit{1025, 2048, 3}) ==
+        Work{2 * 1025 * 3, 3 * 2 * (128 + 8) + 4 * 1025});
+  CHECK(work_of(ClipGradients{1025}) == Work{3 * 1025, 12 * 1025 + 16 * 2});
 }
 
 TEST_CASE("padding stays zero, and values of 16 bits are rounded where they are kept in FP32") {

@@ -307,8 +307,11 @@ TEST_CASE("compressed gradients still train") {
     settings.compress = way;
     settings.dgc_density = 0.05;
     CAPTURE(static_cast<int>(way));
-    // Sparse gradients arrive late, which costs most at the start that this is.
-    CHECK(loss_at_end() < (way == Compression::kDgc ? 1.9 : exact + 0.5));
+    // Sparse gradients, and small ones beside large ones, arrive late, which costs most at the start
+    // that this is.
+    CHECK(loss_at_end() < (way == Compression::kDgc      ? 1.9
+                           : way == Compression::kOneBit ? exact + 0.6
+                                                         : exact + 0.5));
   }
 }
 

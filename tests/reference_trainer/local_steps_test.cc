@@ -92,14 +92,14 @@ TEST_CASE("gradients as signs end near those in full, the same on all ranks") {
   Settings settings = tiny_settings();
   settings.samples = 2000;
   settings.batch = 16;
-  settings.steps = 60;
+  settings.steps = 150;
   settings.learning_rate = 0.03;
   settings.ranks = 3;  // parts of the gradients do not divide into blocks
   const double exact = loss_at_end(train_ranks(settings));
   settings.compress = Compression::kOneBit;
   const TrainedRanks signs = train_ranks(settings);
   CHECK(signs.same);
-  CHECK(loss_at_end(signs) < exact + 0.3);
+  CHECK(loss_at_end(signs) < exact + 0.5);
   // Buckets of one gradient leave most ranks without a part.
   settings.first_bucket_mb = settings.bucket_mb = 0;
   settings.steps = 4;
