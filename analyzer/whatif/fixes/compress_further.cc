@@ -288,7 +288,9 @@ const Fix kGradientsAsSigns{
     "--compress onebit",
     "Each all-reduce becomes an all-to-all and a gather of a bit per value and two means per 1024, "
     "each half of an all-reduce's time per byte at its fitted rate; ranks of a node share its "
-    "network in the all-to-all. Kernels read and write 16 bytes per value, and 16 by the ranks.",
+    "network in the all-to-all. Kernels read and write 16 bytes per value, and 16 more per value "
+    "of "
+    "the part that the rank sums.",
     kUnknown,
     propose_way<signs>,
     true};
