@@ -22,6 +22,8 @@ SENTENCES = ["--model", "gnmt", "--data", "generated", "--eval", "off", "--layer
 GNMT = [*SENTENCES, "--batch", "4", "--ranks", "4"]
 NONE = "no figure was found"
 HALVES = [*TEXT, "--features", "512", "--heads", "8"]
+# Gradients take ten times as long as computing.
+SLOW_LINKS = [*HALVES, "--ranks", "8", "--ranks-per-node", "1", "--network-gb-per-s", "1"]
 
 # Cases that validate_whatif.py does not have. name: (setting of both sides, bad value, good value, fix).
 MORE = {
@@ -42,6 +44,11 @@ MORE = {
     "sentences of any length": (GNMT, ["--balance", "random"], ["--balance", "sorted"], "even-ranks"),
     "sentences of like length": ([*SENTENCES, "--batch", "16"], ["--balance", "random"], ["--balance", "sorted"], "less-padding"),
     "half gradients, slow network": ([*RANKS, "--network-gb-per-s", "1"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
+    "8-bit gradients": ([*SLOW_LINKS, "--ranks", "4"], ["--compress", "none"], ["--compress", "int8"], "compress-to-8-bits"),
+    "largest gradients": ([*SLOW_LINKS, "--dgc-warm-up", "0"], ["--compress", "none"], ["--compress", "dgc"], "send-largest-gradients"),
+    "low-rank gradients": (SLOW_LINKS, ["--compress", "none"], ["--compress", "powersgd"], "low-rank-gradients"),
+    "signs of gradients": (SLOW_LINKS, ["--compress", "none"], ["--compress", "onebit"], "gradients-as-signs"),
+    "four steps alone": ([*SLOW_LINKS, "--steps", "200"], ["--local-steps", "1"], ["--local-steps", "4"], "average-every-4-steps"),
     "parameter server": ([*RANKS, "--network-gb-per-s", "2"], ["--topology", "parameter-server"], ["--topology", "flat"], "all-reduce-instead-of-parameter-server"),
     "gradients of each batch": ([*RANKS, "--network-gb-per-s", "1", "--accumulate", "4"], ["--sum-each-batch", "on"], ["--sum-each-batch", "off"], "exchange-once"),
     "shared parameters": ([*PARALLEL, "--batch", "8", "--ranks", "8", "--shard-parameters", "on", "--precision", "bf16"], ["--gather-prefetch", "off"],
@@ -109,6 +116,11 @@ SYSTEMS = [
     ("Gradients exchanged once", ALL, "comm-each-batch", "gradients of each batch", "gradients of each batch", "no_sync() (PyTorch), without a figure"),
     ("Smaller buckets", ALL, "comm-exposed, comm-slow-link, comm-not-overlapped", "smaller buckets", "smaller buckets", "25 MB (PyTorch)"),
     ("Compressed gradients", ALL, "comm-exposed, comm-slow-link", "half gradients, slow network", "half gradients", "26 to 78 % on slow networks"),
+    ("Gradients in 8 bits", ALL, "comm-exposed, comm-slow-link", "8-bit gradients", "the link model is the same on every device", NONE),
+    ("Largest gradients only", ALL, "comm-exposed, comm-slow-link", "largest gradients", "the link model is the same on every device", "270 to 600 times fewer bytes (DGC)"),
+    ("Gradients as low-rank matrices", ALL, "comm-exposed, comm-slow-link", "low-rank gradients", "the link model is the same on every device", NONE),
+    ("Gradients as signs", ALL, "comm-exposed, comm-slow-link", "signs of gradients", "the link model is the same on every device", "8 GPUs 3.6 to 6.3 times one (1-bit SGD, K20X)"),
+    ("Steps alone (local SGD)", ALL, "comm-exposed, comm-slow-link", "four steps alone", "the link model is the same on every device", NONE),
     ("Sums inside nodes first", ALL, "comm-slow-link", "nodes", "nodes", "+85 % on 25 Gb/s"),
     ("Rings instead of a parameter server", ALL, "comm-slow-link", "parameter server", "parameter server", "Horovod and NCCL against a parameter server"),
     ("Even ranks", ALL, "straggler", "slow rank", "the same on every device: emulated", NONE),

@@ -74,10 +74,16 @@ class Proposer {
   DurationNs storage_;  ///< least time of the storage for a step; 0: the reads show no limit
 };
 
-/// All fixes. The order breaks ties between equal gains.
+/// The fixes that findings, plans and lists consider. The order breaks ties between equal gains.
 std::span<const Fix* const> all_fixes();
 
-/// The fix of that id; null when there is none.
+/// Further fixes, which only a request by id predicts: they change what is trained, and no recording
+/// shows whether it bears that. No report proposes them.
+std::span<const Fix* const> fixes_on_request();
+
+/// The fix of that id, from both lists; null when there is none.
 const Fix* find_fix(std::string_view id);
+/// The ids of both lists.
+std::vector<std::string> fix_ids();
 
 }  // namespace headway::analyzer

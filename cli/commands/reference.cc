@@ -115,14 +115,22 @@ std::string fixes_page() {
              "*modelled* fixes compute new durations; a *ceiling* is the largest possible gain of "
              "its kind. *Doubt*: the formula's possible error as a share of the gain; it widens "
              "the interval. Measured errors: [accuracy](../accuracy.md).");
-  out +=
+  constexpr std::string_view kHead =
       "\n| fix | for | kind | doubt | what changes | unknown from a recording | headway-train |\n"
       "| --- | --- | --- | --- | --- | --- | --- |\n";
-  for (const analyzer::Fix* fix : analyzer::all_fixes())
+  auto add = [&](const analyzer::Fix* fix) {
     out += fmt::format("| `{}` | {} | {} | {:.0f} % | {} | {} | {} |\n", fix->id, fix->rule,
                        analyzer::fix_kind_id(fix->kind), 100 * fix->model_error, cell(fix->change),
                        cell(fix->cannot_know),
                        fix->trainer_switch.empty() ? "" : fmt::format("`{}`", fix->trainer_switch));
+  };
+  out += kHead;
+  for (const analyzer::Fix* fix : analyzer::all_fixes()) add(fix);
+  out +=
+      "\n## On request\n\nThese change what is trained, and no recording shows whether it bears "
+      "that. No report proposes them: `headway whatif TRACE --fix ID` predicts them.\n";
+  out += kHead;
+  for (const analyzer::Fix* fix : analyzer::fixes_on_request()) add(fix);
   return out;
 }
 

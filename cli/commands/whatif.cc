@@ -43,8 +43,13 @@ class WhatIfCommand final : public Command {
     std::string list;
     for (const Fix* fix : analyzer::all_fixes())
       list += fmt::format("{}{}", list.empty() ? "" : ", ", fix->id);
+    std::string on_request;
+    for (const Fix* fix : analyzer::fixes_on_request())
+      on_request += fmt::format("{}{}", on_request.empty() ? "" : ", ", fix->id);
     app.add_option("--fix", fixes_,
-                   fmt::format("Only this fix; may be repeated. Default: all: {}", list))
+                   fmt::format("Only this fix; may be repeated. Default: all: {}. Only on request, "
+                               "because they change what is trained: {}",
+                               list, on_request))
         ->type_name("FIX")
         ->allow_extra_args(false);
     app.add_option("--scale", scalings_,
@@ -143,10 +148,9 @@ class WhatIfCommand final : public Command {
 
   static const Fix& find(const std::string& id) {
     if (const Fix* fix = analyzer::find_fix(id)) return *fix;
-    std::vector<std::string> ids;
-    for (const Fix* fix : analyzer::all_fixes()) ids.emplace_back(fix->id);
     std::string hint;
-    for (const std::string& near : closest(id, ids, 1)) hint = " Did you mean '" + near + "'?";
+    for (const std::string& near : closest(id, analyzer::fix_ids(), 1))
+      hint = " Did you mean '" + near + "'?";
     fail_usage("--fix {}: unknown fix.{} `headway whatif --help` lists them.", escape_terminal(id),
                hint);
   }

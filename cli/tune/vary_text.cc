@@ -41,11 +41,9 @@ std::string_view take_fixes(std::string_view text, VaryText& into) {
   if (!is_prefix) return text;
   for (const std::string& id : split(text.substr(0, colon), '+')) {
     if (!analyzer::find_fix(id)) {
-      std::vector<std::string> known;
-      for (const analyzer::Fix* fix : analyzer::all_fixes()) known.emplace_back(fix->id);
       fail(into.whole,
            fmt::format("unknown fix '{}'; did you mean {}? `headway whatif --help` lists all", id,
-                       fmt::join(closest(id, known), ", ")));
+                       fmt::join(closest(id, analyzer::fix_ids()), ", ")));
     }
     into.fixes.push_back(id);
   }

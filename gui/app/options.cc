@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 
 #include "analyzer/whatif/fix.h"
@@ -169,7 +170,8 @@ Options parse_options(int argc, char** argv) {
   if (!options.fixes.empty() && options.page.value_or(Page::kTimeline) != Page::kTimeline)
     fail_usage("--fix applies to the timeline: remove --page, or use --page timeline.");
   for (const std::string& fix : options.fixes)
-    if (!analyzer::find_fix(fix))
+    if (std::ranges::find(analyzer::all_fixes(), analyzer::find_fix(fix)) ==
+        analyzer::all_fixes().end())
       fail_usage("--fix '{}': unknown fix; `headway whatif TRACE` lists them.", fix);
   if (options.predicted || !options.fixes.empty()) options.page = Page::kTimeline;
   if (!options.finding.empty() && !options.page) options.page = Page::kFindings;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "kernels/cast/op.h"
 #include "kernels/half.h"
 #include "kernels/tensor_list.h"
 
@@ -35,8 +36,8 @@ void with_values(const GradientTensor& tensor, const Body& body) {
   }
 }
 
-/// Calls body(values, flat, from, to) for elements [from, to) of a tensor; `flat` is the place of
-/// the tensor's first element in the flat array.
+/// Calls body(values, flat, from, to, tensor) for elements [from, to) of a tensor; `flat` is the
+/// place of the tensor's first element in the flat array.
 template <class Flat, class Body>
 void for_each_value(std::span<const GradientTensor> tensors, Flat* flat, const Body& body) {
   std::vector<Flat*> places;
@@ -47,7 +48,7 @@ void for_each_value(std::span<const GradientTensor> tensors, Flat* flat, const B
   }
   for_each_piece(tensors, [&](const GradientTensor& tensor, std::int64_t from, std::int64_t to) {
     Flat* place = places[static_cast<std::size_t>(&tensor - tensors.data())];
-    with_values(tensor, [&](auto values) { body(values, place, from, to); });
+    with_values(tensor, [&](auto values) { body(values, place, from, to, tensor); });
   });
 }
 
@@ -65,28 +66,39 @@ std::int64_t bytes_of(std::span<const GradientTensor> tensors) {
 }  // namespace
 
 void run(const PackGradients& op) {
-  for_each_value(op.tensors, op.flat, [](auto values, float* flat, auto from, auto to) {
-    for (std::int64_t i = from; i < to; ++i) flat[i] = values.get(i);
-  });
+  for_each_value(op.tensors, op.flat,
+                 [](auto values, float* flat, auto from, auto to, const GradientTensor&) {
+                   for (std::int64_t i = from; i < to; ++i) flat[i] = values.get(i);
+                 });
 }
 
 void run(const UnpackGradients& op) {
-  for_each_value(op.tensors, op.flat, [&op](auto values, const float* flat, auto from, auto to) {
-    for (std::int64_t i = from; i < to; ++i) values.set(i, flat[i] * op.factor);
-  });
+  for_each_value(
+      op.tensors, op.flat,
+      [&op](auto values, const float* flat, auto from, auto to, const GradientTensor& tensor) {
+        for (std::int64_t i = from; i < to; ++i) {
+          const float value = flat[i] * op.factor;
+          values.set(i, tensor.mask && tensor.mask[i] == 0 ? 0.0F : value);
+        }
+        if (op.values != NumberFormat::kFloat32 && tensor.format == NumberFormat::kFloat32) {
+          float* const first = static_cast<float*>(tensor.values) + from;
+          round_to(op.values, to - from, first, first);
+        }
+      });
 }
 
 void run(const AddUpGradients& op) {
-  for_each_value(op.tensors, op.sums, [&op](auto values, float* sums, auto from, auto to) {
-    for (std::int64_t i = from; i < to; ++i) {
-      const float sum = values.get(i) + (op.first ? 0.0F : sums[i]);
-      if (op.last) {
-        values.set(i, sum * op.factor);
-      } else {
-        sums[i] = sum;
-      }
-    }
-  });
+  for_each_value(op.tensors, op.sums,
+                 [&op](auto values, float* sums, auto from, auto to, const GradientTensor&) {
+                   for (std::int64_t i = from; i < to; ++i) {
+                     const float sum = values.get(i) + (op.first ? 0.0F : sums[i]);
+                     if (op.last) {
+                       values.set(i, sum * op.factor);
+                     } else {
+                       sums[i] = sum;
+                     }
+                   }
+                 });
 }
 
 void run(const AddVector& op) {

@@ -27,6 +27,7 @@ std::vector<GradientEntry> entries_of(std::span<const GradientTensor> tensors, f
   std::vector<GradientEntry> entries;
   entries.reserve(tensors.size());
   for (const GradientTensor& tensor : tensors) {
+    require(!tensor.mask, "gradient_list", "arrays of GPUs have no padding to mask");
     entries.push_back({tensor.values, flat, tensor.count, 0, tensor.format});
     if (flat) flat += tensor.count;
   }

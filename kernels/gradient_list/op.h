@@ -15,6 +15,9 @@ struct GradientTensor {
   std::int64_t count = 0;  ///< includes the layout's padding, which is always zero
   std::int64_t rows = 1;
   NumberFormat format = NumberFormat::kFloat32;  ///< in memory: FP32, FP16 or BF16, never TF32
+  /// By value: 1, or 0 for padding, which then stays zero whatever is unpacked. Null: an exchange
+  /// leaves padding alone. Only on a processor.
+  const float* mask = nullptr;
 };
 
 /// flat = all tensors, one after the other, in FP32. `tensors` must outlive the op, here and in the
@@ -24,11 +27,13 @@ struct PackGradients {
   float* flat = nullptr;
 };
 
-/// tensors = flat · factor, rounded to each tensor's format.
+/// tensors = flat · factor, rounded to each tensor's format. A processor keeps values of 16 bits in
+/// FP32 and rounds them to `values`.
 struct UnpackGradients {
   std::span<const GradientTensor> tensors;
   const float* flat = nullptr;
   float factor = 1;
+  NumberFormat values = NumberFormat::kFloat32;
 };
 
 /// Adds up the gradients of micro batches in `sums` (FP32, one tensor after the other). The first

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/stream_op/launch.h"
 
+#include "kernels/clip_gradients/launch.h"
 #include "kernels/compress_half/launch.h"
 #include "kernels/compress_int8/launch.h"
+#include "kernels/compress_one_bit/launch.h"
 #include "kernels/compress_top/launch.h"
 #include "kernels/gradient_list/launch.h"
 #include "kernels/image_shift/launch.h"

@@ -3,8 +3,10 @@
 
 #include <variant>
 
+#include "kernels/clip_gradients/op.h"
 #include "kernels/compress_half/op.h"
 #include "kernels/compress_int8/op.h"
+#include "kernels/compress_one_bit/op.h"
 #include "kernels/compress_top/op.h"
 #include "kernels/gradient_list/op.h"
 #include "kernels/image_shift/op.h"
@@ -19,10 +21,11 @@ namespace headway::kernels {
 /// kernel of it: kernels::run on a processor, kernels::cuda::launches on a GPU. All arrays are in
 /// device memory. First come the ops that ranks apply to gradients before and after an exchange,
 /// then the ops that turn images into a graph's input.
-using StreamOp = std::variant<PackGradients, UnpackGradients, AddUpGradients, AddVector,
-                              CompressHalf, DecompressHalf, CompressInt8, DecompressInt8,
-                              CompressTop, DecompressTop, PowerFirst, PowerSecond, PowerRestore,
-                              ShiftImages, ResizePictures, ColourPictures, DecodeJpegBlocks>;
+using StreamOp =
+    std::variant<PackGradients, UnpackGradients, AddUpGradients, AddVector, ClipGradients,
+                 CompressHalf, DecompressHalf, CompressInt8, DecompressInt8, CompressOneBit,
+                 DecompressOneBit, CompressTop, DecompressTop, PowerFirst, PowerSecond,
+                 PowerRestore, ShiftImages, ResizePictures, ColourPictures, DecodeJpegBlocks>;
 
 inline void run(const StreamOp& op) {
   std::visit([](const auto& each) { run(each); }, op);

@@ -16,6 +16,8 @@ Way way_of(const ExchangeOptions& options) {
       return exchange::add_half;
     case Compression::kInt8:
       return exchange::add_int8;
+    case Compression::kOneBit:
+      return exchange::add_one_bit;
     case Compression::kDgc:
       return exchange::add_dgc;
     case Compression::kPowerSgd:
@@ -80,6 +82,9 @@ void Bucket::add_pack() {
 
 void Bucket::add_unpack(float factor) {
   add_kernel("unpack", kernels::UnpackGradients{tensors_, flat_, factor});
+  if (!options_.copies.empty())
+    add_kernel("unpack/copies",
+               kernels::UnpackGradients{options_.copies, flat_, factor, options_.copy_format});
 }
 
 void Bucket::enqueue(std::int64_t batch) {

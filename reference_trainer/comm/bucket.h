@@ -23,8 +23,12 @@ struct ExchangeOptions {
   std::int64_t warm_up = 20;            ///< kDgc: exchanges at higher density, in four stages
   float momentum = 0;                   ///< kDgc: applied locally; the optimizer then has none
   int rank = 2;                         ///< kPowerSgd: rank of the approximation
-  float average_over = 1;               ///< sums are divided by this
+  float clip = 0;          ///< kDgc: largest norm of a bucket's gradients on one rank; 0: no limit
+  float average_over = 1;  ///< sums are divided by this
   std::uint64_t seed = 1;  ///< of the random numbers of compression; the same on all ranks
+  /// Arrays that get the result, too, rounded to `copy_format`: one for each tensor, or none.
+  std::vector<GradientTensor> copies = {};
+  kernels::NumberFormat copy_format = kernels::NumberFormat::kFloat32;
 };
 
 /// Gradients that are exchanged with the other ranks together, and the stages of the exchange. The
@@ -141,6 +145,7 @@ void add_plain(Bucket& bucket);
 void add_parameter_server(Bucket& bucket);
 void add_half(Bucket& bucket);
 void add_int8(Bucket& bucket);
+void add_one_bit(Bucket& bucket);
 void add_dgc(Bucket& bucket);
 void add_power_sgd(Bucket& bucket);
 }  // namespace exchange

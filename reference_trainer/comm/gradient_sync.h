@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,19 +24,22 @@ struct GradientSyncOptions {
   bool sums =
       false;  ///< ranks have parts of one batch: gradients become sums over ranks, not means
   std::optional<StreamId> stream = {};  ///< shared with other exchanges; none: its own stream
+  /// By gradient: a value that gets the result, too, rounded to ExchangeOptions::copy_format.
+  std::map<ValueId, ValueId> copies = {};
 };
 
 /// Takes the gradients of a step from the ops that make them to the optimizer. Adds up those of
 /// several micro batches, and exchanges them between ranks in buckets, in the order in which the
 /// backward pass makes them, on its own stream. Afterwards each gradient is the mean over ranks and
-/// micro batches (GradientSyncOptions::sums: the sum over ranks).
+/// micro batches (GradientSyncOptions::sums: the sum over ranks). With local steps, parameters take
+/// the place of gradients, and the caller exchanges them.
 class GradientSync {
  public:
   /// (parameter, gradient) of the graph.
   using Pairs = std::vector<std::pair<ValueId, ValueId>>;
 
   /// `communicator` null: there is one rank, and only micro batches are added up.
-  GradientSync(Device& device, StreamId compute, const Graph& graph, const CompiledGraph& compiled,
+  GradientSync(Device& device, StreamId compute, const Graph& graph, CompiledGraph& compiled,
                const Pairs& gradients, Communicator* communicator,
                const GradientSyncOptions& options);
 
@@ -59,6 +63,8 @@ class GradientSync {
   /// To be called after the backward pass of each micro batch. If it is exchanged, starts the
   /// exchanges that remain.
   void backward_launched(int micro_batch, std::int64_t batch);
+  /// Starts the exchanges of the step that remain; later work on the compute stream waits for all.
+  void exchange(std::int64_t batch);
 
   std::size_t buckets() const { return buckets_.size(); }
   /// Bytes that this rank's collectives of one step carry.
@@ -72,7 +78,9 @@ class GradientSync {
     /// Set where buckets of sums follow the ops: adds the last micro batch to the bucket's sums.
     std::unique_ptr<Kernel> add_up = nullptr;
   };
-  void plan_buckets(const Graph& graph, const Pairs& in_order, const GradientSyncOptions& options);
+  void mask_padding(const Graph& graph, CompiledGraph& compiled, const Pairs& in_order);
+  void plan_buckets(const Graph& graph, const CompiledGraph& compiled, const Pairs& in_order,
+                    const GradientSyncOptions& options);
   enum class Part : std::uint8_t { kFirst, kMiddle, kLast };
   std::unique_ptr<Kernel> make_add_up(Part part, std::span<const GradientTensor> tensors,
                                       float* sums);
@@ -87,6 +95,7 @@ class GradientSync {
   std::vector<Planned> buckets_;
   std::size_t exchanged_ = 0;  ///< buckets exchanged in this step
   std::vector<GradientTensor> tensors_;
+  std::vector<Memory> masks_;                    ///< of tensors with padding
   Memory sums_;                                  ///< over micro batches
   std::vector<std::unique_ptr<Kernel>> add_up_;  ///< by Part, of all gradients
 };

@@ -218,9 +218,30 @@ void check_pipeline(const Settings& s) {
         "one address for each activation. Use --allocator caching.");
 }
 
+void check_local_steps(const Settings& s) {
+  if (s.ranks == 1)
+    fail_usage(
+        "local_steps: one rank has nobody to average with. Give --ranks of 2 or more, or "
+        "--local-steps 1.");
+  if (s.shard_parameters || s.pipeline != PipelineSchedule::kOff || s.tensor_parallel ||
+      s.expert_parallel)
+    fail_usage(
+        "local_steps: each rank updates the whole model. Use --shard-parameters off, --pipeline "
+        "off, --tensor-parallel off and --expert-parallel off, or --local-steps 1.");
+  if (s.compress != Compression::kNone || s.sum_each_batch)
+    fail_usage(
+        "local_steps: no gradients are exchanged, but parameters, in full. Use --compress none and "
+        "--sum-each-batch off, or --local-steps 1.");
+}
+
 }  // namespace
 
 void check_rank_settings(const Settings& s) {
+  if (s.local_steps > 1) check_local_steps(s);
+  if (s.dgc_clip > 0 && s.compress != Compression::kDgc)
+    fail_usage(
+        "dgc_clip: limits only the gradients that dgc adds up. Use --compress dgc, or --dgc-clip "
+        "0.");
   if (s.pipeline != PipelineSchedule::kOff) check_pipeline(s);
   if (s.pipeline == PipelineSchedule::kOff && s.micro_batches > 1)
     fail_usage(

@@ -69,7 +69,7 @@ enum class Balance : std::uint8_t {
   kRandom,  ///< any: every batch is as long as its longest sentence
 };
 
-enum class Compression : std::uint8_t { kNone, kHalf, kInt8, kDgc, kPowerSgd };
+enum class Compression : std::uint8_t { kNone, kHalf, kInt8, kDgc, kPowerSgd, kOneBit };
 enum class Topology : std::uint8_t { kFlat, kHierarchical, kParameterServer };
 
 }  // namespace headway::trainer

@@ -123,9 +123,11 @@ struct Settings {
   double bucket_mb = 25;
   std::int64_t accumulate = 1;
   bool sum_each_batch = false;
+  std::int64_t local_steps = 1;  ///< steps between two exchanges; above 1, of parameters
   Compression compress = Compression::kNone;
   double dgc_density = 0.01;
   std::int64_t dgc_warm_up = 20;
+  double dgc_clip = 0;  ///< largest norm of the gradients; 0: no limit
   std::int64_t powersgd_rank = 2;
   Topology topology = Topology::kFlat;
   PipelineSchedule pipeline = PipelineSchedule::kOff;

@@ -574,21 +574,33 @@ std::vector<Switch> make_switches() {
            "no_sync(), or only their sums.",
            "comm-each-batch", try_values({"off"}, accumulates_on_ranks)},
           &S::sum_each_batch),
+      integer(
+          {"local_steps", kRanks,
+           "Steps that each rank makes alone before the parameters are averaged over the ranks "
+           "(local SGD); momentum and other state of the optimizer stay local. 1: gradients are "
+           "exchanged in every step. The last step averages, too.",
+           "comm-exposed, comm-slow-link"},
+          &S::local_steps, 1, 1000000),
       choice<Compression>(
           {"compress", kRanks,
            "Gradients travel in full, as half floats, as 8-bit integers, as their largest values, "
-           "or as low-rank matrices; the error is added to the next step.",
+           "as low-rank matrices, or as signs; the error is added to the next step.",
            "comm-exposed"},
           &S::compress,
           {{"none", Compression::kNone},
            {"fp16", Compression::kHalf},
            {"int8", Compression::kInt8},
            {"dgc", Compression::kDgc},
-           {"powersgd", Compression::kPowerSgd}}),
+           {"powersgd", Compression::kPowerSgd},
+           {"onebit", Compression::kOneBit}}),
       number({"dgc_density", kRanks, "Share of the values that dgc sends after its warm-up."},
              &S::dgc_density, 0.0001, 1),
       integer({"dgc_warm_up", kRanks, "Steps in which dgc sends more."}, &S::dgc_warm_up, 0,
               1000000),
+      number({"dgc_clip", kRanks,
+              "Largest norm of the gradients that dgc adds up; each rank's part of it is this over "
+              "the root of the number of ranks, and a bucket's is its share by values."},
+             &S::dgc_clip, 0, 1000000, "none"),
       integer({"powersgd_rank", kRanks, "Rank of powersgd's matrices."}, &S::powersgd_rank, 1, 64),
       choice<Topology>(
           {"topology", kRanks,

@@ -194,7 +194,9 @@ std::unique_ptr<DeviceImages> Trainer::device_images() const {
 
 void Trainer::add_gradient_sync(const TrainerParts& parts) {
   const bool apart = stage_ || (settings_.tensor_parallel && !settings_.sequence_parallel);
-  Communicator* const others = apart ? nullptr : parts.communicator;
+  const bool alone = apart || settings_.local_steps > 1;
+  Communicator* const others = alone ? nullptr : parts.communicator;
+  if (parts.communicator && settings_.local_steps > 1) add_parameter_average(parts);
   if (!others && settings_.accumulate == 1) return;
   GradientSyncOptions options;
   options.exchange = {settings_.compress,
@@ -203,6 +205,7 @@ void Trainer::add_gradient_sync(const TrainerParts& parts) {
                       settings_.dgc_warm_up,
                       static_cast<float>(settings_.momentum),
                       static_cast<int>(settings_.powersgd_rank),
+                      static_cast<float>(settings_.dgc_clip),
                       1,
                       static_cast<std::uint64_t>(settings_.seed)};
   options.first_bucket_bytes = static_cast<std::int64_t>(settings_.first_bucket_mb * 1048576);
@@ -216,6 +219,32 @@ void Trainer::add_gradient_sync(const TrainerParts& parts) {
   if (exchanges_ && device_.computes()) options.stream = exchanges_->stream();
   gradient_sync_ = std::make_unique<GradientSync>(device_, compute_, model_.graph, *compiled_,
                                                   gradients_, others, options);
+}
+
+/// Parameters take the place of gradients, in the same buckets. Where the optimizer updates an FP32
+/// copy, the copies are averaged and the parameters are rounded from them.
+void Trainer::add_parameter_average(const TrainerParts& parts) {
+  const Graph& graph = model_.graph;
+  std::map<ValueId, ValueId> master;
+  for (std::size_t i = 0; i < graph.value_count(); ++i) {
+    const Value& value = graph.values()[i];
+    if (value.copies_parameter) master[value.like] = ValueId::from(i);
+  }
+  GradientSyncOptions options;
+  options.exchange.topology = settings_.topology;
+  options.exchange.copy_format = parameter_format(settings_.precision);
+  options.first_bucket_bytes = static_cast<std::int64_t>(settings_.first_bucket_mb * 1048576);
+  options.bucket_bytes = static_cast<std::int64_t>(settings_.bucket_mb * 1048576);
+  options.overlap = false;  // the update comes before
+  GradientSync::Pairs averaged;
+  for (const auto& [parameter, gradient] : gradients_) {
+    const auto copied = master.find(parameter);
+    const ValueId value = copied == master.end() ? parameter : copied->second;
+    averaged.emplace_back(parameter, value);
+    if (value != parameter) options.copies[value] = parameter;
+  }
+  parameter_average_ = std::make_unique<GradientSync>(device_, compute_, graph, *compiled_,
+                                                      averaged, parts.communicator, options);
 }
 
 /// The load of a rank's experts depends on where the other ranks' tokens go.
@@ -446,6 +475,8 @@ void Trainer::take_step(std::int64_t step, RunResult& result) {
     executor_->run(Phase::kUpdate, last_arguments_,
                    shards_ ? hooks_of(Phase::kUpdate, 0, last_arguments_.batch) : OpHooks{});
   }
+  if (parameter_average_ && ((step + 1) % settings_.local_steps == 0 || step + 1 == steps_))
+    parameter_average_->exchange(last_arguments_.batch);
   const Event end = device_.record(compute_);
   ends_.push_back(end);
   if (stage_ && device_.computes())

@@ -120,6 +120,8 @@ class Trainer {
   void initialise_values();
   std::unique_ptr<DeviceImages> device_images() const;
   void add_gradient_sync(const TrainerParts& parts);
+  /// For steps that ranks make alone.
+  void add_parameter_average(const TrainerParts& parts);
   void start_up();
   /// Loads the device code of a new shape, at the steps that have one.
   void load_code(std::int64_t step);
@@ -170,9 +172,10 @@ class Trainer {
   std::optional<UnitPlan> units_;  ///< none: every rank has all parameters
   std::unique_ptr<CompiledGraph> compiled_;
   std::unique_ptr<Executor> executor_;
-  std::unique_ptr<GradientSync> gradient_sync_;  ///< null: one rank, one micro batch
-  std::optional<StagePlan> stage_;               ///< none: the rank has the whole model
-  ParameterSet gathered_;                        ///< on the last stage, after the last step
+  std::unique_ptr<GradientSync> gradient_sync_;      ///< null: one rank, one micro batch
+  std::unique_ptr<GradientSync> parameter_average_;  ///< null: gradients are exchanged
+  std::optional<StagePlan> stage_;                   ///< none: the rank has the whole model
+  ParameterSet gathered_;                            ///< on the last stage, after the last step
   std::unique_ptr<PipelineLinks> links_;
   std::unique_ptr<ExpertLoad> expert_load_;    ///< null: no rank has its own experts
   std::unique_ptr<ModelExchanges> exchanges_;  ///< null: ranks share no layers

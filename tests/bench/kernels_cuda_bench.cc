@@ -450,6 +450,11 @@ void bench_exchange(Bench& b, NumberFormat f, const char* name) {
     auto* messages = b.filled<std::byte>(stride * kRanks, {std::byte{7}});
     measure("compress_int8", CompressInt8{n, flat, kept, messages});
     measure("decompress_int8", DecompressInt8{n, kRanks, stride, messages, flat});
+    const std::int64_t part = one_bit_part(n, 1);
+    auto* signs = b.filled<std::byte>(one_bit_message_bytes(part) * kRanks, {std::byte{7}});
+    measure("compress_one_bit", CompressOneBit{n, part, flat, kept, signs});
+    measure("decompress_one_bit", DecompressOneBit{n, part, kRanks, signs, flat});
+    measure("clip_gradients", ClipGradients{n, 1, flat, b.filled<double>(clip_blocks(n), {0.0})});
     const std::int64_t entries = (n + 99) / 100;
     auto* message = b.filled<std::byte>(entries * kTopEntryBytes, {std::byte{0}});
     auto* scratch = b.filled<std::byte>(compress_top_scratch_bytes(n), {std::byte{0}});

@@ -8,8 +8,10 @@
 #include <numeric>
 
 #include "kernels/cast/op.h"
+#include "kernels/clip_gradients/op.h"
 #include "kernels/compress_half/op.h"
 #include "kernels/compress_int8/op.h"
+#include "kernels/compress_one_bit/op.h"
 #include "kernels/compress_top/op.h"
 #include "kernels/half.h"
 #include "kernels/parallel.h"
@@ -160,6 +162,121 @@ TEST_CASE("messages of 8-bit integers of all ranks add up") {
   run(DecompressInt8{kCount, kRanks, stride, messages.data(), to.data()});
   for (std::size_t i = 0; i < to.size(); ++i)
     REQUIRE(to[i] == doctest::Approx(expected[i]).epsilon(1e-5).scale(1));
+}
+
+TEST_CASE("a bit per value says its sign, and two means per block its size") {
+  for (int threads : test::thread_counts()) {
+    set_max_threads(threads);
+    for (std::int64_t count : {1L, 5L, 1023L, 1024L, 1025L, 40'003L})
+      for (std::int64_t parts : {1, 3}) {
+        CAPTURE(count);
+        CAPTURE(parts);
+        const std::int64_t part = one_bit_part(count, parts);
+        CHECK(part % kOneBitBlock == 0);
+        CHECK(part * parts >= count);
+        const std::int64_t bytes = one_bit_message_bytes(part);
+        CHECK(bytes == part / 8 + part / kOneBitBlock * 8);
+        const std::vector<float> from = random_floats(count, 1);
+        const std::vector<float> before = random_floats(count, 2, 0, 0.01F);
+        std::vector<float> residual = before, back(from.size(), NAN);
+        std::vector<std::byte> messages(size(bytes * parts));
+        run(CompressOneBit{count, part, from.data(), residual.data(), messages.data()});
+        run(DecompressOneBit{count, part, 1, messages.data(), back.data()});
+        for (std::int64_t first = 0; first < count; first += kOneBitBlock) {
+          const std::int64_t end = std::min(count, first + kOneBitBlock);
+          double sums[2] = {0, 0};
+          int counts[2] = {0, 0};
+          for (std::int64_t i = first; i < end; ++i) {
+            const float wanted = from[size(i)] + before[size(i)];
+            sums[wanted < 0] += wanted;
+            ++counts[wanted < 0];
+          }
+          for (std::int64_t i = first; i < end; ++i) {
+            const float wanted = from[size(i)] + before[size(i)];
+            const double mean = sums[wanted < 0] / counts[wanted < 0];
+            REQUIRE(back[size(i)] == doctest::Approx(mean).epsilon(1e-5));
+            REQUIRE(residual[size(i)] == wanted - back[size(i)]);
+          }
+        }
+      }
+  }
+  set_max_threads(1);
+}
+
+TEST_CASE("messages of signs of all ranks add up, and bad values leave no residual") {
+  constexpr std::int64_t kCount = 3001;
+  constexpr int kRanks = 3;
+  const std::int64_t part = one_bit_part(kCount, 1);
+  const std::int64_t bytes = one_bit_message_bytes(part);
+  std::vector<std::byte> messages(size(bytes * kRanks));
+  std::vector<double> expected(kCount, 0);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const std::vector<float> from = random_floats(kCount, static_cast<std::uint32_t>(rank) + 1);
+    std::vector<float> residual(kCount, 0.0F);
+    run(CompressOneBit{kCount, part, from.data(), residual.data(), messages.data() + rank * bytes});
+    for (std::size_t i = 0; i < from.size(); ++i)
+      expected[i] += double{from[i]} - double{residual[i]};
+  }
+  std::vector<float> to(kCount, NAN);
+  run(DecompressOneBit{kCount, part, kRanks, messages.data(), to.data()});
+  for (std::size_t i = 0; i < to.size(); ++i)
+    REQUIRE(to[i] == doctest::Approx(expected[i]).epsilon(1e-5).scale(1));
+  std::vector<float> from(kCount, 1.0F), residual(kCount, 0.0F);
+  from[5] = INFINITY, from[1030] = NAN;
+  run(CompressOneBit{kCount, part, from.data(), residual.data(), messages.data()});
+  for (float left : residual) REQUIRE(std::isfinite(left));
+}
+
+TEST_CASE("signs with error feedback find a minimum that signs alone miss") {
+  // Slopes from 0.001 to 1: alone, a small slope is sent as the mean of all.
+  constexpr std::int64_t kCount = 2048;
+  auto distance_after = [](bool feedback) {
+    const std::vector<float> target = random_floats(kCount, 3);
+    std::vector<float> x(kCount, 0.0F), gradient(kCount), residual(kCount, 0.0F), sent(kCount);
+    std::vector<std::byte> message(size(one_bit_message_bytes(kCount)));
+    for (int step = 0; step < 400; ++step) {
+      for (std::size_t i = 0; i < x.size(); ++i)
+        gradient[i] = std::pow(10.0F, -3 * static_cast<float>(i % 16) / 15) * (x[i] - target[i]);
+      if (!feedback) residual.assign(kCount, 0.0F);
+      run(CompressOneBit{kCount, kCount, gradient.data(), residual.data(), message.data()});
+      run(DecompressOneBit{kCount, kCount, 1, message.data(), sent.data()});
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] -= 0.3F * sent[i];
+    }
+    double value = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      value += std::pow(10.0, -3.0 * static_cast<double>(i % 16) / 15) *
+               std::pow(double{x[i]} - double{target[i]}, 2);
+    return value / kCount;
+  };
+  const double with_feedback = distance_after(true);
+  MESSAGE("left with error feedback " << with_feedback << ", without " << distance_after(false));
+  CHECK(with_feedback < 0.5 * distance_after(false));
+}
+
+TEST_CASE("gradients longer than the limit are scaled to it, shorter ones stay") {
+  for (int threads : test::thread_counts()) {
+    set_max_threads(threads);
+    for (std::int64_t count : {1L, 5L, 1025L, 400'003L}) {
+      CAPTURE(count);
+      const std::vector<float> from = random_floats(count, 1);
+      std::vector<double> sums(size(clip_blocks(count)));
+      double norm = 0;
+      for (float value : from) norm += double{value} * double{value};
+      norm = std::sqrt(norm);
+      std::vector<float> clipped = from;
+      run(ClipGradients{count, static_cast<float>(norm / 4), clipped.data(), sums.data()});
+      for (std::size_t i = 0; i < from.size(); ++i)
+        REQUIRE(clipped[i] == doctest::Approx(double{from[i]} / 4).epsilon(1e-5));
+      std::vector<float> kept = from;
+      run(ClipGradients{count, static_cast<float>(norm * 1.01), kept.data(), sums.data()});
+      CHECK(kept == from);
+    }
+  }
+  set_max_threads(1);
+  std::vector<float> bad = {3, INFINITY, 4};
+  double sum = 0;
+  run(ClipGradients{3, 1, bad.data(), &sum});
+  CHECK(bad == std::vector<float>{3, INFINITY, 4});
 }
 
 TEST_CASE("the largest magnitudes are sent, of equals the lower index, by index") {

@@ -157,10 +157,10 @@ TEST_CASE("vectors add up") {
 
 TEST_CASE("any op of a stream runs by its variant, and empty ones do nothing") {
   const std::vector<StreamOp> ops = {
-      PackGradients{},  UnpackGradients{}, AddUpGradients{}, AddVector{},   CompressHalf{},
-      DecompressHalf{}, CompressInt8{},    DecompressInt8{}, CompressTop{}, DecompressTop{},
-      PowerFirst{},     PowerSecond{},     PowerRestore{},   ShiftImages{}, ResizePictures{},
-      ColourPictures{}, DecodeJpegBlocks{}};
+      PackGradients{},  UnpackGradients{},  AddUpGradients{}, AddVector{},        CompressHalf{},
+      DecompressHalf{}, CompressInt8{},     DecompressInt8{}, CompressTop{},      DecompressTop{},
+      PowerFirst{},     PowerSecond{},      PowerRestore{},   ShiftImages{},      ResizePictures{},
+      ColourPictures{}, DecodeJpegBlocks{}, CompressOneBit{}, DecompressOneBit{}, ClipGradients{}};
   CHECK(ops.size() == std::variant_size_v<StreamOp>);
   for (const StreamOp& op : ops) {
     std::visit([](const auto& each) { kernels::run(each); }, op);
@@ -181,6 +181,20 @@ TEST_CASE("work counts the bytes of each format, without looking at memory") {
   CHECK(work_of(AddUpGradients{tensors, nullptr, false, true}) == Work{16, 52 + 8 * 16});
   CHECK(work_of(CompressInt8{1025}) == Work{5 * 1025, 17 * 1025});
   CHECK(work_of(DecompressInt8{1025, 3}) == Work{2 * 1025 * 3, 3 * (1025 + 8) + 4 * 1025});
+  CHECK(work_of(CompressOneBit{1025}) == Work{6 * 1025, 12 * 1025 + 2 * (128 + 8)});
+  CHECK(work_of(DecompressOneBit{1025, 2048, 3}) ==
+        Work{2 * 1025 * 3, 3 * 2 * (128 + 8) + 4 * 1025});
+  CHECK(work_of(ClipGradients{1025}) == Work{3 * 1025, 12 * 1025 + 16 * 2});
+}
+
+TEST_CASE("padding stays zero, and values of 16 bits are rounded where they are kept in FP32") {
+  std::vector<float> values = {9, 9, 9, 9};
+  const std::vector<float> mask = {1, 0, 1, 0}, flat = {1.001F, 2, -3.001F, 4};
+  const GradientTensor tensors[] = {{values.data(), 4, 1, NumberFormat::kFloat32, mask.data()}};
+  run(UnpackGradients{tensors, flat.data(), 2});
+  CHECK(values == std::vector<float>{2 * 1.001F, 0, 2 * -3.001F, 0});
+  run(UnpackGradients{tensors, flat.data(), 1, NumberFormat::kBfloat16});
+  CHECK(values == std::vector<float>{1, 0, -3, 0});
 }
 
 }  // namespace headway::kernels

@@ -16,7 +16,7 @@
 #include "reference_trainer/train/build_model.h"
 #include "reference_trainer/train/parameters.h"
 #include "reference_trainer/train/pipeline.h"
-#include "tests/reference_trainer/ranks_as_threads.h"
+#include "tests/reference_trainer/trained_ranks.h"
 
 namespace headway::trainer {
 namespace {

@@ -150,6 +150,8 @@ TEST_CASE("ranks that mpirun starts train as ranks over shared memory, however g
                           {2, "--compress int8"},
                           {2, "--compress dgc"},
                           {2, "--compress powersgd"},
+                          {3, "--compress onebit"},
+                          {2, "--local-steps 2"},
                           {4, "--topology hierarchical --ranks-per-node 2"},
                           {4, "--topology hierarchical --ranks-per-node 2 --compress fp16"},
                           {3, "--topology parameter-server"},

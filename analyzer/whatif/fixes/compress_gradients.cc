@@ -7,7 +7,7 @@
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
-#include "analyzer/whatif/kernel_rates.h"
+#include "analyzer/whatif/gradient_kernels.h"
 #include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
@@ -20,7 +20,6 @@ using namespace trace;
 /// the half (2) and the new remainder (4); widening reads 2 and writes 4.
 constexpr double kRoundBytes = 14;
 constexpr double kWidenBytes = 6;
-constexpr double kValueBytes = 4;
 
 /// A stage of the gradients' sum: the only all-reduce, or one of the collectives inside and across
 /// nodes.
@@ -30,24 +29,6 @@ struct Stage {
   double kernel_bytes = 0;  ///< bytes per value of the kernels before or after its messages
   int kernels = 0;          ///< number of kernels
 };
-
-/// Adds the launches of `kernels` more kernels to the op's call.
-void launch_more(const Predictor& predictor, DeviceOpId op, int kernels, Editor& editor) {
-  const DependencyGraph& graph = predictor.program().graph();
-  const CallId call = predictor.trace().device_ops.call[op.value];
-  if (!call.valid()) return;
-  const TaskId task = graph.points().task(call);
-  editor.set_duration(task, graph.base(task) * (1 + kernels), true);
-}
-
-/// Rate of the kernels that round and widen. On a device that consists of threads, one thread does
-/// this at its copy rate: a byte in, a byte out.
-double bytes_per_ns(const Predictor& predictor, DeviceId id) {
-  const Trace& trace = predictor.trace();
-  if (trace.devices[id.value].type != DeviceType::kHost) return memory_bytes_per_ns(predictor, id);
-  const auto copy = predictor.machine().of_host(trace, MachineFigure::kHostCopy);
-  return copy ? 2 * copy->value.p50 / 1e9 : 0;
-}
 
 /// Selects one of the lines of a model.
 using LineOf = const TransferLine& (*)(const TransferModel&);
@@ -62,9 +43,9 @@ Scenario at_half(const Predictor& predictor, const std::vector<Stage>& stages, L
     const TransferLine line = line_of(stage.model);
     for (const Transfer& one : stage.messages) {
       const DeviceId device = trace.streams[trace.device_ops.stream[one.op.value].value].device;
-      const double rate = bytes_per_ns(predictor, device);
+      const double rate = gradient_bytes_per_ns(predictor, device);
       if (rate <= 0) return {};
-      const double kernels = one.bytes / kValueBytes * stage.kernel_bytes / rate;
+      const double kernels = one.bytes / kGradientBytes * stage.kernel_bytes / rate;
       const double ns = one.ns - (line.of(one.bytes) - line.of(one.bytes / 2)) + kernels;
       const DurationNs starts = (least + graph.calibration().stream(device)) * stage.kernels;
       editor.set_transfer(one.op, starts + DurationNs{std::llround(one.wait + std::max(0.0, ns))},

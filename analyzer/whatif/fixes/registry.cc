@@ -82,6 +82,14 @@ std::span<const Fix* const> all_fixes() {
   return kFixes;
 }
 
+std::span<const Fix* const> fixes_on_request() {
+  static constexpr std::array kFixes = {
+      &kCompressTo8Bits,    &kSendLargestGradients, &kLowRankGradients,   &kGradientsAsSigns,
+      &kAverageEvery2Steps, &kAverageEvery4Steps,   &kAverageEvery8Steps,
+  };
+  return kFixes;
+}
+
 bool answers(const Fix& fix, std::string_view rule) {
   for (std::string_view rest = fix.rule; !rest.empty();) {
     const std::size_t comma = rest.find(", ");
@@ -92,10 +100,18 @@ bool answers(const Fix& fix, std::string_view rule) {
 }
 
 const Fix* find_fix(std::string_view id) {
-  for (const Fix* fix : all_fixes()) {
-    if (fix->id == id) return fix;
+  for (const std::span<const Fix* const> list : {all_fixes(), fixes_on_request()}) {
+    for (const Fix* fix : list)
+      if (fix->id == id) return fix;
   }
   return nullptr;
+}
+
+std::vector<std::string> fix_ids() {
+  std::vector<std::string> ids;
+  for (const std::span<const Fix* const> list : {all_fixes(), fixes_on_request()})
+    for (const Fix* fix : list) ids.emplace_back(fix->id);
+  return ids;
 }
 
 std::string_view fix_kind_id(FixKind kind) {

@@ -34,6 +34,8 @@ Nccl::Nccl() {
   find(library, all_reduce, "ncclAllReduce");
   find(library, reduce_scatter, "ncclReduceScatter");
   find(library, all_gather, "ncclAllGather");
+  find(library, group_start, "ncclGroupStart");
+  find(library, group_end, "ncclGroupEnd");
   find(library, send, "ncclSend");
   find(library, receive, "ncclRecv");
   find(library, error_string_, "ncclGetErrorString");

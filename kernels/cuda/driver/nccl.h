@@ -50,6 +50,9 @@ class Nccl {
                         nccl::Communicator*, CUstream) = nullptr;
   int (*all_gather)(const void*, void*, std::size_t each, int type, nccl::Communicator*,
                     CUstream) = nullptr;
+  /// Messages between the two are one operation, so their order does not matter.
+  int (*group_start)() = nullptr;
+  int (*group_end)() = nullptr;
   int (*send)(const void*, std::size_t, int type, int to, nccl::Communicator*, CUstream) = nullptr;
   int (*receive)(void*, std::size_t, int type, int from, nccl::Communicator*, CUstream) = nullptr;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Deep gradient compression (kernels/compress_top/op.h): only the largest values are sent. Small
-// values are sent later, when they have grown. The first exchanges send more (25 %, 6.3 %, 1.6 %),
+// values are sent later, when they have grown. Momentum is applied before that (momentum
+// correction), and what was sent restarts without it (momentum factor masking); each rank clips its
+// gradients before it adds them up. The first exchanges send more (25 %, 6.3 %, 1.6 %),
 // because early gradients change quickly. Messages are all-gathered: their total grows with the
 // number of ranks.
 #include <algorithm>
@@ -30,11 +32,16 @@ void add_dgc(Bucket& bucket) {
   auto* const waiting = bucket.buffer<float>(count);
   auto* const scratch = bucket.buffer<std::byte>(kernels::compress_top_scratch_bytes(count));
   auto* const messages = bucket.buffer<std::byte>(most * kernels::kTopEntryBytes * ranks);
+  auto* const sums =
+      options.clip > 0 ? bucket.buffer<double>(kernels::clip_blocks(count)) : nullptr;
   auto add_way = [&](std::int64_t first_exchange, double density) {
     const std::int64_t entries = entries_at(density, count);
     const std::int64_t bytes = entries * kernels::kTopEntryBytes;
     bucket.from_exchange(first_exchange);
     bucket.add_pack();
+    if (options.clip > 0)
+      bucket.add_kernel("clip/dgc",
+                        kernels::ClipGradients{count, options.clip, bucket.flat(), sums});
     bucket.add_kernel(
         "compress/dgc",
         kernels::CompressTop{count, entries, options.momentum, bucket.flat(), momentum, waiting,

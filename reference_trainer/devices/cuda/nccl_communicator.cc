@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 
 struct Prepared final : PreparedCollective {
   Collective what;
-  // For a parameter server: what a rank has sent, and the kernel that adds it.
+  // For a parameter server: what a rank has sent, and the kernel that adds it. For an all-to-all:
+  // the other ranks' parts, each at its place.
   Memory received;
   std::unique_ptr<Kernel> add;
 };
@@ -120,6 +121,8 @@ std::unique_ptr<PreparedCollective> NcclCommunicator::prepare(Collective collect
     tag.work = kernels::work_of(op);
     prepared->add = device_.make_kernel(std::move(tag), op);
   }
+  if (what.kind == CollectiveKind::kAllToAll)
+    prepared->received = device_.allocate(what.bytes(), MemoryKind::kDevice);
   return prepared;
 }
 
@@ -150,6 +153,8 @@ void NcclCommunicator::enqueue(StreamId stream, const PreparedCollective& collec
       enqueue_server(on, stream, collective);
       break;
     case CollectiveKind::kAllToAll:
+      enqueue_all_to_all(on, stream, collective);
+      break;
     case CollectiveKind::kSend:
     case CollectiveKind::kReceive:
       fail_internal("{}: GPUs exchange gradients only.", name_of(what));
@@ -184,6 +189,37 @@ void NcclCommunicator::enqueue_server(CUstream stream, StreamId id,
     device_.launch(id, *prepared.add, {});
   }
   for (int to = 1; to < size(); ++to) send(to);
+}
+
+/// NCCL's own call is newer than the oldest library that is supported, and not in place either.
+void NcclCommunicator::enqueue_all_to_all(CUstream stream, StreamId id,
+                                          const PreparedCollective& collective) {
+  const auto& prepared = static_cast<const Prepared&>(collective);
+  nccl::Communicator* const by = group(prepared.what.scope);
+  const int ranks = members(prepared.what.scope);
+  const int own = place(prepared.what.scope);
+  const std::int64_t each = prepared.what.bytes() / ranks;
+  auto* const data = static_cast<std::byte*>(prepared.what.data);
+  auto* const received = prepared.received.as<std::byte>();
+  const auto count = static_cast<std::size_t>(each);
+  call("ncclGroupStart", by, [&] { return library_.group_start(); });
+  for (int other = 0; other < ranks; ++other) {
+    if (other == own) continue;
+    call("ncclSend", by, [&] {
+      return library_.send(data + each * other, count, nccl::kUint8, other, by, stream);
+    });
+    call("ncclRecv", by, [&] {
+      return library_.receive(received + each * other, count, nccl::kUint8, other, by, stream);
+    });
+  }
+  call("ncclGroupEnd", by, [&] { return library_.group_end(); });
+  auto copy = [&](std::int64_t first, std::int64_t bytes) {
+    if (bytes > 0)
+      device_.copy(id, {data + first, MemoryKind::kDevice}, {received + first, MemoryKind::kDevice},
+                   bytes, conventions::kAbsent);
+  };
+  copy(0, each * own);
+  copy(each * (own + 1), each * (ranks - own - 1));
 }
 
 void NcclCommunicator::watch() {

@@ -38,6 +38,7 @@ class NcclCommunicator final : public BackendCommunicator {
   /// rank.
   void call(const char* name, cuda::nccl::Communicator* group, const std::function<int()>& make);
   void enqueue_server(CUstream stream, StreamId id, const PreparedCollective& collective);
+  void enqueue_all_to_all(CUstream stream, StreamId id, const PreparedCollective& collective);
   void watch();
   void check_work();
   void give_up();

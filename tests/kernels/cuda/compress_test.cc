@@ -107,6 +107,59 @@ TEST_CASE("messages of 8-bit integers are those of the processor, and so are the
   }
 }
 
+TEST_CASE("messages of signs are those of the processor, and so are their sums") {
+  constexpr int kRanks = 3;
+  for (std::size_t offset : {0U, 1U}) {
+    for (std::int64_t count : {1L, 3L, 33L, 1024L, 1027L, 20'003L}) {
+      CAPTURE(offset);
+      CAPTURE(count);
+      const std::int64_t part = one_bit_part(count, kRanks);
+      const std::int64_t bytes = one_bit_message_bytes(part);
+      std::vector<float> from = random_floats(count, 1);
+      std::vector<float> residual = random_floats(count, 2, 0, 0.1F);
+      from[0] = -residual[0];  // zero is positive
+      if (count > 5000) std::fill_n(from.begin() + 2048, 1024, 2.5F);
+      if (count > 5000) from[4100] = NAN, from[5200] = INFINITY;
+      // In parts, as ranks send them.
+      Bytes messages(size(bytes * kRanks));
+      const Plain<std::byte> device_messages(messages);
+      const Array device_from(kFull, from, offset), device_residual(kFull, residual, offset);
+      run_on_gpu(CompressOneBit{count, part, device_from.floats(), device_residual.floats(),
+                                device_messages.get()});
+      run(CompressOneBit{count, part, from.data(), residual.data(), messages.data()});
+      CHECK(same_bits(device_residual.read(), residual));
+      if (count <= 5000) CHECK(device_messages.read() == messages);
+      std::vector<float> back(size(count));
+      const Array device_back(kFull, count, offset);
+      run_on_gpu(DecompressOneBit{count, part, 1, device_messages.get(), device_back.floats()});
+      run(DecompressOneBit{count, part, 1, messages.data(), back.data()});
+      CHECK(same_bits(device_back.read(), back));
+      // One part, as all ranks sent it.
+      const std::int64_t own = std::min(count, part);
+      run_on_gpu(DecompressOneBit{own, part, kRanks, device_messages.get(), device_back.floats()});
+      run(DecompressOneBit{own, part, kRanks, messages.data(), back.data()});
+      CHECK(same_bits(device_back.read(), back));
+    }
+  }
+}
+
+TEST_CASE("gradients are clipped as on the processor") {
+  for (std::size_t offset : {0U, 1U})
+    for (std::int64_t count : {1L, 1023L, 1025L, 400'003L})
+      for (float most : {0.5F, 1e6F}) {
+        CAPTURE(offset);
+        CAPTURE(count);
+        CAPTURE(most);
+        std::vector<float> values = random_floats(count, 1);
+        std::vector<double> sums(size(clip_blocks(count)));
+        const Array device_values(kFull, values, offset);
+        const Plain<double> device_sums(sums);
+        run_on_gpu(ClipGradients{count, most, device_values.floats(), device_sums.get()});
+        run(ClipGradients{count, most, values.data(), sums.data()});
+        CHECK(same_bits(device_values.read(), values));
+      }
+}
+
 namespace {
 
 /// Steps of deep gradient compression on both sides, with the same momentum, message and what waits each time.

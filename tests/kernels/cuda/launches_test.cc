@@ -170,8 +170,9 @@ TEST_CASE("16 bytes at a time only where addresses and lengths allow") {
 TEST_CASE("gradient ops over nothing take no launch, and what their kernels cannot do is refused") {
   for (const StreamOp& op : std::initializer_list<StreamOp>{
            PackGradients{}, UnpackGradients{}, AddUpGradients{}, AddVector{}, CompressHalf{},
-           DecompressHalf{}, CompressInt8{}, DecompressInt8{}, CompressTop{}, DecompressTop{},
-           PowerFirst{}, PowerSecond{}, PowerRestore{}})
+           DecompressHalf{}, CompressInt8{}, DecompressInt8{}, CompressOneBit{}, DecompressOneBit{},
+           CompressTop{}, DecompressTop{}, ClipGradients{}, PowerFirst{}, PowerSecond{},
+           PowerRestore{}})
     CHECK(launches(kLimits, op).empty());
   auto* const f = address<float>(4096);
   auto* const bytes = address<std::byte>(4096);
@@ -187,6 +188,15 @@ TEST_CASE("gradient ops over nothing take no launch, and what their kernels cann
   CHECK(refused(DecompressInt8{10, 2, 12, bytes, f}) ==
         "Kernel decompress_int8: messages must lie a multiple of 4 bytes apart, and not in each "
         "other.");
+  CHECK(refused(CompressOneBit{10, 1000, f, f, bytes}) ==
+        "Kernel compress_one_bit: a part must be whole blocks.");
+  CHECK(refused(DecompressOneBit{1025, 1024, 2, bytes, f}) ==
+        "Kernel decompress_one_bit: several ranks send one part only.");
+  CHECK(refused(ClipGradients{10, 0, f, address<double>(4096)}) ==
+        "Kernel clip_gradients: the largest norm must be above 0.");
+  const GradientTensor masked[] = {{f, 8, 1, NumberFormat::kFloat32, f}};
+  CHECK(refused(UnpackGradients{masked, f}) ==
+        "Kernel gradient_list: arrays of GPUs have no padding to mask.");
   const GradientTensor tensors[] = {{f, 8, 1, NumberFormat::kTf32}};
   CHECK(refused(PackGradients{tensors, f}) ==
         "Kernel pack_gradients: no array in memory has the format TF32.");

@@ -76,6 +76,13 @@ TEST_CASE("compressed gradients of GPUs are those of the host") {
   check_alike("--comm shm --ranks 4 --ranks-per-node 2 --topology hierarchical --compress fp16",
               1e-3);
   check_alike("--comm shm --ranks 2 --compress dgc --dgc-warm-up 3 --dgc-density 0.02", 1e-3);
+  check_alike("--comm shm --ranks 2 --compress dgc --dgc-warm-up 0 --dgc-clip 0.5", 1e-3);
+  check_alike("--comm shm --ranks 3 --compress onebit", 2e-2);
+}
+
+TEST_CASE("GPUs that step alone average as ranks on the host") {
+  check_alike("--comm shm --ranks 2 --local-steps 3");
+  check_alike("--comm shm --ranks 2 --local-steps 2 --precision bf16", 5e-3);
 }
 
 TEST_CASE("ranks whose GPUs exchange by NCCL train as on the host") {
@@ -95,6 +102,8 @@ TEST_CASE("ranks whose GPUs exchange by NCCL train as on the host") {
   check_nccl("--ranks 3 --topology parameter-server");
   for (const char* way : {"fp16", "int8", "dgc", "powersgd"})
     check_nccl(std::string("--ranks 2 --compress ") + way, 1e-3);
+  check_nccl("--ranks 3 --compress onebit", 1e-3);
+  check_nccl("--ranks 3 --local-steps 2");
   check_nccl("--ranks 2 --cuda-graph on");
   check_nccl("--ranks 2 --cuda-graph on --overlap off");
 }

@@ -14,6 +14,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernels/half.h"
@@ -135,6 +137,18 @@ int queue(CUstream stream, std::function<void()> work) {
   return cuLaunchHostFunc(stream, run, kept) == CUDA_SUCCESS ? kSuccess : kSystemError;
 }
 
+// The messages of the group that is open, which are carried out at the same time.
+bool g_in_group = false;
+CUstream g_group_stream = nullptr;
+std::vector<std::function<void()>> g_group;
+
+int queue_message(CUstream stream, std::function<void()> message) {
+  if (!g_in_group) return queue(stream, std::move(message));
+  g_group_stream = stream;
+  g_group.push_back(std::move(message));
+  return kSuccess;
+}
+
 /// Queues an exchange of `bytes` from `from` whose `result_bytes` result is cut for this rank by `take`.
 int exchange(Communicator& c, const char* call, CUstream stream, const void* from,
              std::size_t bytes, std::size_t result_bytes,
@@ -240,13 +254,28 @@ FAKE int ncclAllGather(const void* from, void* to, std::size_t each, int type, C
       },
       [=](const std::vector<std::byte>& joined) { std::memcpy(to, joined.data(), bytes); });
 }
+FAKE int ncclGroupStart() {
+  g_in_group = true;
+  return kSuccess;
+}
+FAKE int ncclGroupEnd() {
+  g_in_group = false;
+  if (g_group.empty()) return kSuccess;
+  return queue(g_group_stream, [messages = std::exchange(g_group, {})] {
+    std::vector<std::thread> threads;
+    for (const auto& message : messages) threads.emplace_back(message);
+    for (std::thread& thread : threads) thread.join();
+  });
+}
 FAKE int ncclSend(const void* from, std::size_t count, int type, int to, Communicator* c,
                   CUstream stream) {
   if (to == c->boxes->rank() || to >= c->boxes->ranks()) return refuse("no such peer");
-  return queue(stream, [=] { c->boxes->send(to, from, count * bytes_of(type), c->aborted); });
+  return queue_message(stream,
+                       [=] { c->boxes->send(to, from, count * bytes_of(type), c->aborted); });
 }
 FAKE int ncclRecv(void* to, std::size_t count, int type, int from, Communicator* c,
                   CUstream stream) {
   if (from == c->boxes->rank() || from >= c->boxes->ranks()) return refuse("no such peer");
-  return queue(stream, [=] { c->boxes->receive(from, to, count * bytes_of(type), c->aborted); });
+  return queue_message(stream,
+                       [=] { c->boxes->receive(from, to, count * bytes_of(type), c->aborted); });
 }

@@ -44,6 +44,8 @@ static_assert(kSameParameters<decltype(Nccl::init_rank), decltype(&::ncclCommIni
 static_assert(kSameParameters<decltype(Nccl::all_reduce), decltype(&::ncclAllReduce)>);
 static_assert(kSameParameters<decltype(Nccl::reduce_scatter), decltype(&::ncclReduceScatter)>);
 static_assert(kSameParameters<decltype(Nccl::all_gather), decltype(&::ncclAllGather)>);
+static_assert(kSameParameters<decltype(Nccl::group_start), decltype(&::ncclGroupStart)>);
+static_assert(kSameParameters<decltype(Nccl::group_end), decltype(&::ncclGroupEnd)>);
 static_assert(kSameParameters<decltype(Nccl::send), decltype(&::ncclSend)>);
 static_assert(kSameParameters<decltype(Nccl::receive), decltype(&::ncclRecv)>);
 #endif
