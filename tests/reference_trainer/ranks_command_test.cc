@@ -251,7 +251,7 @@ TEST_CASE("a stage that does not come in time ends the run, and is named") {
   const Outcome shm = run_command("'" + kProgram + "'" + late + "--ranks 2");
   CAPTURE(shm.output);
   CHECK(shm.status == 4);
-  check_contains(shm, "rank 1 has not come for a message in 1 s");
+  check_contains(shm, "rank 1 has not come");
   const Outcome mpi = run_command(
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun "
       "--oversubscribe -n 2 '" +
@@ -262,7 +262,7 @@ TEST_CASE("a stage that does not come in time ends the run, and is named") {
     return;
   }
   CHECK(mpi.status != 0);
-  check_contains(mpi, "rank 1 has not come for a message in 1 s");
+  check_contains(mpi, "rank 1 has not come");
 }
 
 TEST_CASE("a stage that is killed ends the others, which name it") {
