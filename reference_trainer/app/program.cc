@@ -244,6 +244,17 @@ void check_device_settings(const Settings& s) {
         "--cuda-graph off.");
 }
 
+/// False for settings that are refused.
+bool can_run(const Settings& s) {
+  try {
+    check_rank_settings(s);
+    check_device_settings(s);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 /// Names the given switches that affect only a simulated machine.
 void tell_unused(const EffectiveSettings& settings) {
   for (const char* name : {"gpu", "clock", "jitter", "host_cores"}) {
@@ -331,7 +342,7 @@ RunResult train_simulated(const CommandLine& command, const DataSetup& data, Pro
   if (!command.oracle.empty()) {
     OracleFacts facts{&command.settings, &run.result, &run, {}};
     // The true effect of a fix is the same run with the fix.
-    if (const auto without = command.settings.without_planted())
+    if (const auto without = command.settings.without_planted(); without && can_run(*without))
       facts.mean_step_s_without =
           sim::simulate(*without, data.data(), {false, false}, {}).result.mean_step_s();
     write_oracle(command.oracle, facts);

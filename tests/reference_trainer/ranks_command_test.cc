@@ -341,6 +341,21 @@ TEST_CASE("Ctrl-C ends all ranks in order") {
   CHECK(background.text() == "");
 }
 
+TEST_CASE("an oracle has no gain where the run without the plant would be refused") {
+  TemporaryFolder folder;
+  const std::string oracle = (folder / "oracle.json").string();
+  // 24 sequences do not fill the 32 micro batches of the run without the bubble.
+  const Outcome outcome = run_command(
+      "'" + kProgram +
+      "' --device sim --preset pipeline-bubble --batch 24 --steps 5 --quiet --oracle '" + oracle +
+      "'");
+  CAPTURE(outcome.output);
+  CHECK(outcome.status == 0);
+  const auto json = nlohmann::json::parse(std::ifstream(oracle));
+  CHECK(json.at("planted").at("rule") == "pipeline-bubble");
+  CHECK(json.at("without_planted").is_null());
+}
+
 TEST_CASE("a simulated run writes a trace and an oracle, and refuses what is there") {
   TemporaryFolder folder;
   const std::string trace = (folder / "a trace.sqlite").string();
