@@ -67,7 +67,7 @@ Learnt train(const Settings& settings, const RankOptions& options = {}, int mess
   const auto results =
       test::train_each_rank(wants, options, message_buffers, [&](int rank, const Trainer& trainer) {
         learnt.memory[static_cast<std::size_t>(rank)] = trainer.compiled().memory_bytes();
-        if (rank == last) learnt.parameters = trainer.parameters_of(trainer.graph());
+        if (rank == last) learnt.parameters = trainer.parameters(trainer.graph());
       });
   for (std::size_t rank = 0; rank < results.size(); ++rank)
     for (const StepRecord& step : results[rank].steps)
