@@ -64,8 +64,8 @@ Learnt train(const Settings& settings, const RankOptions& options = {}, int mess
   learnt.memory.resize(static_cast<std::size_t>(settings.ranks));
   Settings wants = settings;
   wants.checkpoint = "wanted";  // the program writes it, not the trainer
-  const auto results =
-      test::train_each_rank(wants, options, message_buffers, [&](int rank, const Trainer& trainer) {
+  const auto results = test::train_each_rank(
+      wants, options, message_buffers, [&](int rank, const Trainer& trainer, const TrainingData&) {
         learnt.memory[static_cast<std::size_t>(rank)] = trainer.compiled().memory_bytes();
         if (rank == last) learnt.parameters = trainer.parameters(trainer.graph());
       });
@@ -344,8 +344,8 @@ TEST_CASE("an emulated network delays a message by its latency and size") {
   const Learnt usual = train(settings);
   settings.ranks_per_node = 1;
   settings.network_us = 20'000;
-  const auto results =
-      test::train_each_rank(settings, RankOptions{1}, 0, [](int, const Trainer&) {});
+  const auto results = test::train_each_rank(settings, RankOptions{1}, 0,
+                                             [](int, const Trainer&, const TrainingData&) {});
   // Two activations and two gradients follow each other: two of them on each way at the same time.
   for (const RunResult& result : results) CHECK(result.median_step_s() > 0.075);
   for (std::size_t i = 0; i < usual.losses.size(); ++i)

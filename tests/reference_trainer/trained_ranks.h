@@ -17,6 +17,7 @@
 #include "reference_trainer/comm/host_communicator.h"
 #include "reference_trainer/comm/ranks.h"
 #include "reference_trainer/comm/shm_backend.h"
+#include "reference_trainer/train/build_model.h"
 #include "tests/reference_trainer/tiny_training.h"
 
 namespace headway::test {
@@ -55,10 +56,11 @@ inline void on_each_rank(int ranks, int per_node,
   on_each_rank(ranks, RankOptions{per_node}, body);
 }
 
-/// Trains on each rank. `look` sees each rank's trainer after its run.
+/// Trains on each rank. `look` sees each rank's trainer and its data after the run.
 inline std::vector<trainer::RunResult> train_each_rank(
     const trainer::Settings& settings, const RankOptions& options, int message_buffers,
-    const std::function<void(int rank, const trainer::Trainer&)>& look) {
+    const std::function<void(int rank, const trainer::Trainer&, const trainer::TrainingData&)>&
+        look) {
   std::vector<trainer::RunResult> results(static_cast<std::size_t>(settings.ranks));
   std::string note;
   const trainer::DataSetup data(
@@ -71,7 +73,7 @@ inline std::vector<trainer::RunResult> train_each_rank(
     parts.message_buffers = message_buffers;
     trainer::Trainer trainer(settings, device, data.data(), parts);
     results[static_cast<std::size_t>(backend.rank())] = trainer.run({});
-    look(backend.rank(), trainer);
+    look(backend.rank(), trainer, data.data());
   });
   return results;
 }
@@ -86,12 +88,17 @@ struct TrainedRanks {
   std::vector<std::int64_t> memory_bytes;  ///< of each rank's graph
 };
 
-/// All parameters, in the order of the graph. Ranks that share them must all call it.
-inline std::vector<float> weights_of(const trainer::Trainer& trainer) {
-  const trainer::ParameterSet set = trainer.parameters(trainer.graph());
+/// All parameters, in the order of the graph. Ranks that share them by units must all call it.
+inline std::vector<float> weights_of(const trainer::Trainer& trainer,
+                                     const trainer::Settings& settings,
+                                     const trainer::TrainingData& data) {
+  trainer::ParameterSet gathered;
+  if (settings.shard_parameters)
+    gathered = trainer.parameters(build_forward_model(settings, data, false).graph);
   std::vector<float> all;
-  for (trainer::ValueId parameter : trainer.graph().parameters()) {
-    const std::vector<float>& values = set.at(trainer.graph().value(parameter).name);
+  for (trainer::ValueId id : trainer.graph().parameters()) {
+    const auto values = settings.shard_parameters ? gathered.at(trainer.graph().value(id).name)
+                                                  : trainer.compiled().read(id);
     all.insert(all.end(), values.begin(), values.end());
   }
   return all;
@@ -116,15 +123,14 @@ inline TrainedRanks train_ranks(const trainer::Settings& settings) {
   TrainedRanks trained;
   trained.memory_bytes.resize(ranks);
   std::vector<std::vector<float>> weights(ranks);
-  trained.results =
-      train_each_rank(settings, RankOptions{static_cast<int>(settings.ranks_per_node)}, 0,
-                      [&](int rank, const trainer::Trainer& trainer) {
-                        const auto r = static_cast<std::size_t>(rank);
-                        weights[r] = weights_of(trainer);
-                        trained.memory_bytes[r] = trainer.compiled().memory_bytes();
-                        if (rank == 0 && !settings.shard_parameters)
-                          look_at_padding(trainer, trained);
-                      });
+  trained.results = train_each_rank(
+      settings, RankOptions{static_cast<int>(settings.ranks_per_node)}, 0,
+      [&](int rank, const trainer::Trainer& trainer, const trainer::TrainingData& data) {
+        const auto r = static_cast<std::size_t>(rank);
+        weights[r] = weights_of(trainer, settings, data);
+        trained.memory_bytes[r] = trainer.compiled().memory_bytes();
+        if (rank == 0 && !settings.shard_parameters) look_at_padding(trainer, trained);
+      });
   for (const auto& each : weights) trained.same = trained.same && each == weights[0];
   trained.weights = weights[0];
   return trained;
