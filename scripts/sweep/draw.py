@@ -29,6 +29,7 @@ NOT_DRAWN = {
     **dict.fromkeys(("tensor_parallel", "sequence_parallel"), "shares one batch: no change of a run of data parallelism"),
     **dict.fromkeys(("experts", "expert_choices", "expert_capacity", "expert_parallel", "router_imbalance"),
                     "not yet: even-experts is measured by tests of simulated traces and the table of systems alone"),
+    **dict.fromkeys(("matching", "dgc_clip", "local_steps"), "trains another way: off, and nobody's change to make for time alone"),
     "split_k": "off; on is a change where products leave multiprocessors without work",
 }
 
