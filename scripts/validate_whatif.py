@@ -163,6 +163,7 @@ HOST_TEXT = [*TINY_TEXT, "--memory-gb-per-s", "6", "--launch-us", "2", *SPIN]
 HOST_RANKS = [*IMAGES, "--steps", "60", "--batch", "8", "--samples", "2000", "--source", "memory", "--ranks", "2", "--ranks-per-node", "1"]
 HOST_BOXES = ["--model", "ssd", "--eval", "off", "--data", "generated", "--samples", "500", "--image-size", "32", "--depth", "8", "--width", "8", "--decode", "offline",
               "--augment", "off", "--prefetch", "32", *SPIN]
+HOST_SHARED = ["--model", "transformer", "--data", "generated", "--eval", "off", "--dropout", "0", "--layers", "4", "--heads", "4", "--threads", "1", "--steps", "24", "--ranks", "2"]
 HOST_SENTENCES = ["--model", "gnmt", "--data", "generated", "--eval", "off", "--layers", "2", "--features", "64", "--sequence", "64", "--batch", "16", *SPIN]
 HOST_SERVED = ["--mode", "infer", "--train-steps", "0", *IMAGES, "--batch", "32", "--samples", "2000", "--source", "memory", "--augment", "off", *SPIN]
 HOST_TOKENS = ["--mode", "infer", "--train-steps", "0", "--model", "transformer", "--data", "generated", "--eval", "off", "--layers", "2", "--features", "64", "--batch", "4",
@@ -199,6 +200,12 @@ HOST = {
     "buckets": ([*HOST_RANKS, "--network-us", "1000"], SINGLE, None, "larger-buckets"),
     "half gradients": ([*HOST_RANKS, "--network-gb-per-s", "0.01"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
     "nodes": ([*HOST_RANKS, "--ranks", "4", "--ranks-per-node", "2", "--network-gb-per-s", "0.01"], ["--topology", "flat"], ["--topology", "hierarchical"], "hierarchical-allreduce"),
+    "gradients as signs": ([*HOST_RANKS, "--network-gb-per-s", "0.01"], ["--compress", "none"], ["--compress", "onebit"], "gradients-as-signs"),
+    "four steps alone": ([*HOST_RANKS, "--network-gb-per-s", "0.01"], ["--local-steps", "1"], ["--local-steps", "4"], "average-every-4-steps"),
+    # Memory and links are emulated slower than they are, so that two ranks on two processors wait for them and not for each other.
+    "shared parameters": ([*HOST_SHARED, "--features", "64", "--sequence", "64", "--batch", "4", "--shard-parameters", "on", "--memory-gb-per-s", "0.2", "--node-gb-per-s", "0.008"],
+                          ["--gather-prefetch", "off"], ["--gather-prefetch", "on"], "prefetch-all-gathers"),
+    "micro batches": ([*HOST_SHARED, "--features", "32", "--sequence", "32", "--batch", "64", "--pipeline", "1f1b", "--memory-gb-per-s", "0.25"], ["--micro-batches", "2"], None, "more-micro-batches"),
     "parameter server": ([*HOST_RANKS, "--ranks", "4", "--network-gb-per-s", "0.01"], ["--topology", "parameter-server"], ["--topology", "flat"], "all-reduce-instead-of-parameter-server"),
     "gradients of each batch": ([*HOST_RANKS, "--network-gb-per-s", "0.01", "--accumulate", "4"], ["--sum-each-batch", "on"], ["--sum-each-batch", "off"], "exchange-once"),
     "smaller buckets": ([*TINY_TEXT, "--steps", "40", "--features", "512", "--heads", "8", "--threads", "1", "--ranks", "2", "--ranks-per-node", "1", "--network-gb-per-s", "0.3"], ["--bucket-mb", "100"], None, "smaller-buckets"),
@@ -215,7 +222,7 @@ HOST = {
     "graph, tokens": ([*HOST_TOKENS, "--launch-us", "20"], ["--cuda-graph", "off"], ["--cuda-graph", "on"], "cuda-graph"),
 }
 # What comes once in many steps is not in the median step.
-RARE = {"pauses", "workers started anew", "code loaded in steps"}
+RARE = {"pauses", "workers started anew", "code loaded in steps", "four steps alone"}
 # Several causes in one run, and what takes each away: is what gains most named first?
 CAUSES = {"remove-syncs": (["--sync", "8"], ["--sync", "never"]),
           "deferred-read": (["--loss-read", "step"], ["--loss-read", "deferred"]),
