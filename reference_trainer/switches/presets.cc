@@ -244,7 +244,7 @@ std::span<const Preset> all_presets() {
        kOnGpu,
        {{"precision", "fp32"}}},
       {"gemm-efficiency",
-       "Matrix products whose sizes are no multiples of eight, as tensor cores want them.",
+       "Matrix products with sizes that are not multiples of eight, which tensor cores need.",
        "gemm-efficiency",
        {{"model", "transformer"},
         {"data", "generated"},
