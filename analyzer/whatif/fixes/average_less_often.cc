@@ -132,10 +132,8 @@ Proposal propose(const Predictor& predictor) {
 constexpr std::string_view kRules = "comm-exposed, comm-slow-link";
 constexpr std::string_view kChange =
     "Collectives of gradients and the kernels that pack them are removed from all steps. One step "
-    "in "
-    "two, four or eight ends with the time of all of them, one after the other, once all ranks "
-    "have "
-    "come; the mean of the steps counts.";
+    "in two, four or eight ends with the time of all of them, one after the other, once all ranks "
+    "have come; the mean of the steps counts.";
 constexpr std::string_view kUnknown = "how many steps alone the training bears";
 
 }  // namespace

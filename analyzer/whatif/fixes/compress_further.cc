@@ -231,8 +231,7 @@ Proposal propose_low_rank(const Predictor& predictor) {
 constexpr std::string_view kRules = "comm-exposed, comm-slow-link";
 constexpr std::string_view kUnknown =
     "model quality, whether the kernels overlap compute, and, with a single message size, the "
-    "split "
-    "between bytes and latency";
+    "split between bytes and latency";
 
 }  // namespace
 
@@ -258,8 +257,7 @@ const Fix kSendLargestGradients{
     0.25,
     "--compress dgc",
     "Each all-reduce becomes a gather of 1 % of the values, 8 bytes each, from all ranks, half of "
-    "an "
-    "all-reduce's time per byte at its fitted rate. Kernels read and write 32 bytes per value. "
+    "an all-reduce's time per byte at its fitted rate. Kernels read and write 32 bytes per value. "
     "After warm-up, which sends more.",
     kUnknown,
     propose_way<largest>,
@@ -289,8 +287,7 @@ const Fix kGradientsAsSigns{
     "Each all-reduce becomes an all-to-all and a gather of a bit per value and two means per 1024, "
     "each half of an all-reduce's time per byte at its fitted rate; ranks of a node share its "
     "network in the all-to-all. Kernels read and write 16 bytes per value, and 16 more per value "
-    "of "
-    "the part that the rank sums.",
+    "of the part that the rank sums.",
     kUnknown,
     propose_way<signs>,
     true};

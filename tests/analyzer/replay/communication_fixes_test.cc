@@ -125,9 +125,11 @@ TEST_CASE("a large message goes in parts, each when its gradients are there") {
 TEST_CASE("kernels whose names count the buckets are no rounds of a compressed sum") {
   // headway-train on a processor: each bucket's kernel has a name.
   const std::string buckets =
-      "    launch \"pack bucket 0\" 20us bytes=200MB stream=comm\n    collective allreduce 100MB "
-      "1040us\n    launch \"pack bucket 1\" 20us bytes=128KB stream=comm\n    collective allreduce "
-      "64KB 40640ns\n";
+      "    launch \"pack bucket 0\" 20us bytes=128KB stream=comm\n    collective allreduce 64KB "
+      "40640ns\n    repeat 5\n      launch bwd 1ms blocks=800 bytes=8MB phase=backward\n"
+      "    record others\n    await others stream=comm\n"
+      "    launch \"pack bucket 1\" 20us bytes=200MB stream=comm\n    collective allreduce 100MB "
+      "1040us\n";
   const Asked asked(job(buckets), "smaller-buckets");
   CAPTURE(asked.proposal.text);
   REQUIRE(asked.proposal.applies);

@@ -321,7 +321,11 @@ TEST_CASE("what runs once per sample takes the device as long for each sample of
                                       {"batch", "32"},
                                       {"assign", "per-sample"},
                                       {"image_size", "64"},
-                                      {"data", "generated"}});
+                                      {"data", "generated-pictures"},
+                                      {"samples", "320"},
+                                      {"workers", "64"},
+                                      {"prefetch", "64"},
+                                      {"host_cores", "128"}});
   const double done = mean_step_ns(run, {{"batch", "64"}}) / 2;
   CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.03));
 }
