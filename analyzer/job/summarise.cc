@@ -7,6 +7,7 @@
 
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/ranks/identity.h"
+#include "analyzer/ranks/own_work.h"
 #include "analyzer/ranks/work.h"
 #include "analyzer/rules/registry.h"
 #include "common/archive.h"
@@ -136,6 +137,8 @@ RankSummary summarise(const Trace& trace, const Analysis& analysis, RankIdentity
     else
       summary.work_measure = add_work(trace, analysis.attribution, *partition, device.steps);
   }
+  if (!analysis.device_views.empty())
+    summary.own_host_work = own_host_work(trace, analysis.steps, analysis.attribution);
   summary.findings = analysis.findings;
   for (Finding& finding : summary.findings) {
     for (Evidence& evidence : finding.evidence) evidence.event = {};
@@ -205,7 +208,7 @@ void archive(A& a, Doubt& d) {
 template <class A>
 void archive(A& a, RankSummary& s) {
   a(s.identity.rank, s.identity.source, s.file, s.process, s.host, s.world_size, s.start_utc_ns,
-    s.events, s.step_source, s.median_step.ns, s.step.ns, s.work_measure, s.devices, s.collectives,
+    s.events, s.step_source, s.median_step.ns, s.step.ns, s.own_host_work.ns, s.work_measure, s.devices, s.collectives,
     s.findings, s.doubts);
 }
 

@@ -7,7 +7,8 @@
 // Formula: in a synchronising collective, and for the two ends of a message, the member with the
 //   shortest kernel came last; wait = own duration - shortest. Fires if more than 3/n of all
 //   waiting (75 % suffices) is for one rank, beyond chance, and the usual other rank's exposed wait
-//   for it is over 5 % of the step. Needs no common clock. The cause is host pauses if the longest interval
+//   for it is over 5 % of the step. What is recoverable is no more than the step without the work of
+//   the usual other rank's training thread: it would be as slow alone. Needs no common clock. The cause is host pauses if the longest interval
 //   without an API call on the training thread is at least half of the rank's excess. Without
 //   devices, the members are the ranges in which training threads communicate or wait.
 // Falsified by: waiting that is spread evenly over ranks (1/n each).
@@ -188,6 +189,17 @@ bool is_beyond_chance(const JobAnalysis& job, double limit) {
   return bootstrap_mean(sums, plan_blocks(sums)).low > 0;
 }
 
+/// What the usual other rank would gain if it waited for no rank: its step without what its training thread takes
+/// itself. All of the step where that is not known.
+DurationNs most_gained(const JobAnalysis& job) {
+  std::vector<double> own;
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    if (r != job.critical) own.push_back(static_cast<double>(job.ranks[r].own_host_work.ns));
+  }
+  if (own.empty()) return job.step;
+  return std::max(job.step - DurationNs{static_cast<std::int64_t>(median(own))}, DurationNs{});
+}
+
 Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
   const JobAnalysis& job = *context.job;
@@ -219,6 +231,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (role.wait_share <= limit || !significant)
     return fine(rule, fmt::format("{}; the others wait for it {}.", who,
                                   of_step(context, role.caused_wait, context.step)));
+  const DurationNs gain = std::min(role.caused_wait, most_gained(job));
+  if (ratio(gain, context.step) < kFindingShare)
+    return fine(rule, fmt::format("{}; but the training threads of the others take as long: "
+                                  "without the delay, the step would be shorter by at most {}.",
+                                  who, format_percent(ratio(gain, context.step))));
   if (!is_beyond_chance(job, limit))
     return fine(rule, fmt::format("{}; in a run this short, that may be chance.", who));
   TimeClass cause = role.cause ? role.cause->time_class : TimeClass::kUnknown;
@@ -229,14 +246,14 @@ Finding check(const Rule& rule, const RuleContext& context) {
            : HostWork{};
   const bool paused = role.cause && pauses_explain(pauses, *role.cause);
   Remedy remedy = remedy_of(paused ? TimeClass::kHostOther : cause, host != nullptr);
-  Finding finding = found(rule, role.caused_wait, context);
+  Finding finding = found(rule, gain, context);
   finding.sub_cause = std::string(remedy.cause);
   std::string rank = rank_label(job.ranks[job.critical]);
   rank.front() = 'R';
   finding.claim = fmt::format(
       "{} delays the other ranks by {} of the step: {}. {} (an even share is {}); the others wait "
       "{}.",
-      rank, format_percent(ratio(role.caused_wait, context.step)),
+      rank, format_percent(ratio(gain, context.step)),
       role.cause ? doing(*role.cause, pauses, own_work)
                  : "none of its work takes longer than on the usual rank",
       who, format_percent(1.0 / static_cast<double>(job.ranks.size())),

@@ -70,6 +70,24 @@ TEST_CASE("straggler fires from 5 % of the step on") {
   CHECK(finding(*late_by("900us"), "straggler").status == Status::kFound);
 }
 
+TEST_CASE("straggler claims no more than ranks gain that launch for as long as a step lasts") {
+  // Without the delay of its first step the late rank would be as slow: the others are ahead of it by 4 ms all along.
+  auto ahead_with = [](const std::string& host) {
+    return analyze_planted(
+        "plants: nothing\nexpect: nothing\njitter 0%\nranks 4\nthread main\n  steps 30\n    on rank=1 step=0\n"
+        "      host 4ms\n    range forward phase=forward\n      host " +
+        host +
+        "\n      launch fwd 1ms blocks=800 phase=forward\n      record gradients\n"
+        "      await gradients stream=comm\n      collective allreduce 8MB 200us communicator=dp\n"
+        "      record reduced stream=comm\n      await reduced\n    launch sgd 300us phase=update\n");
+  };
+  const auto launching = ahead_with("6ms");
+  CHECK(ratio(launching->analysis.job->roles[1].caused_wait, launching->analysis.job->step) > 0.3);
+  const Finding& bounded = finding(*launching, "straggler");
+  CHECK(bounded.status == Status::kFine);
+  CHECK(bounded.claim.find("the training threads of the others take as long") != std::string::npos);
+}
+
 TEST_CASE("straggler cannot tell from one of several ranks, and says what to give") {
   const std::string step =
       "thread main\n  steps 12\n    launch fwd 1ms blocks=800\n"
