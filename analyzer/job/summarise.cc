@@ -208,8 +208,8 @@ void archive(A& a, Doubt& d) {
 template <class A>
 void archive(A& a, RankSummary& s) {
   a(s.identity.rank, s.identity.source, s.file, s.process, s.host, s.world_size, s.start_utc_ns,
-    s.events, s.step_source, s.median_step.ns, s.step.ns, s.own_host_work.ns, s.work_measure, s.devices, s.collectives,
-    s.findings, s.doubts);
+    s.events, s.step_source, s.median_step.ns, s.step.ns, s.own_host_work.ns, s.work_measure,
+    s.devices, s.collectives, s.findings, s.doubts);
 }
 
 std::string to_bytes(RankSummary& summary) {

@@ -76,7 +76,8 @@ struct RankSummary {
   StepSource step_source = StepSource::kNone;
   DurationNs median_step;
   DurationNs step;  ///< step cost of the slowest device: what shares refer to
-  DurationNs own_host_work;  ///< of the training thread that feeds a device, per steady step; see own_work.h
+  DurationNs
+      own_host_work;  ///< of the training thread that feeds a device, per steady step; see own_work.h
   WorkMeasure work_measure = WorkMeasure::kNone;
   std::vector<RankDevice> devices;
   Collectives collectives;

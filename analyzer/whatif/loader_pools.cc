@@ -109,15 +109,19 @@ std::size_t workers_at_once(const Points& points, const Loader& loader) {
   return std::max<std::size_t>(1, most_at_once(together));
 }
 
-void drop_restarts(const Predictor& predictor, Editor& editor) {
+bool drop_restarts(const Predictor& predictor, Editor& editor) {
+  bool any = false;
   const Trace& trace = predictor.trace();
   const std::vector<bool> trains = training_threads(rule_context(predictor));
   for_each_host_time(predictor, [&](ThreadId thread, Interval, const Constraint& constraint) {
     const Part& part = predictor.parts()[constraint.part.value];
     if (trains[thread.value] && part.kind == Part::Kind::kHost && part.name.valid() &&
-        between_cause_of_name(trace.strings[part.name]) == BetweenCause::kLoaderRestart)
+        between_cause_of_name(trace.strings[part.name]) == BetweenCause::kLoaderRestart) {
       editor.set_lag(constraint.id, {0});
+      any = true;
+    }
   });
+  return any;
 }
 
 namespace {

@@ -23,8 +23,8 @@ std::set<trace::ThreadId> workers_of(const Points& points, const Loader& loader)
 /// epoch replace earlier ones.
 std::size_t workers_at_once(const Points& points, const Loader& loader);
 
-/// Removes the time that training threads spend restarting workers.
-void drop_restarts(const Predictor& predictor, Editor& editor);
+/// Removes the time that training threads spend restarting workers. False if they spend none.
+bool drop_restarts(const Predictor& predictor, Editor& editor);
 
 /// Makes events of each epoch (worker restarts, evaluations) `times` as frequent per step. What steps have launched when
 /// workers restart takes `growth` times as long on the device: each restart hides as much.

@@ -7,6 +7,16 @@
 
 namespace headway::trainer {
 
+/// What the host does in the pauses that a run plants, as a range around them tells.
+enum class PauseFor : std::uint8_t {
+  kNothing,  ///< no range
+  kEvaluation,
+  kCheckpoint,
+  kLogging,
+  kGarbageCollection,
+  kWorkerRestart,
+  kMetrics,  ///< inside the step
+};
 enum class ModelKind : std::uint8_t { kResnet, kTransformer, kGnmt, kSsd };
 enum class OptimizerChoice : std::uint8_t { kAuto, kSgd, kAdam, kLamb, kLars };
 enum class DeviceKind : std::uint8_t { kHost, kSim, kCuda };

@@ -145,6 +145,8 @@ struct Settings {
   double slow_rank_ms = 0;
   std::int64_t pause_every = -1;  ///< steps; -1: as in the drawn world
   double pause_ms = 20;
+  double pause_growth_ms = 0;  ///< each pause is longer than the one before by this
+  PauseFor pause_for = PauseFor::kNothing;
   bool split_k = false;
   double comm_timeout_s = 60;
   // device

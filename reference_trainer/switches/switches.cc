@@ -531,12 +531,29 @@ std::vector<Switch> make_switches() {
            "gemm-efficiency, low-occupancy", try_values({"on"}, simulates_products)},
           &S::split_k),
       integer({"pause_every", kLaunch,
-               "Emulated: the host pauses before every n-th step, on all ranks, without a range; "
-               "0: never; -1: as drawn by --world, never without it.",
+               "Emulated: the host pauses before every n-th step, on all ranks; 0: never; -1: as "
+               "drawn by --world, never without it.",
                "host-pauses"},
               &S::pause_every, -1, 1000000),
       number({"pause_ms", kLaunch, "Length of these pauses.", "host-pauses"}, &S::pause_ms, 0,
              100000),
+      number({"pause_growth_ms", kLaunch, "Each pause is longer than the one before by this.",
+              "step-growth"},
+             &S::pause_growth_ms, 0, 1000),
+      choice<PauseFor>(
+          {"pause_for", kLaunch,
+           "Work of the training thread in these pauses, named by a range: nothing (the thread "
+           "sleeps, without a range), work between steps, or metrics, inside each n-th step.",
+           "evaluation-time, checkpoint-time, logging-time, garbage-collection, loader-restart, "
+           "host-bound"},
+          &S::pause_for,
+          {{"nothing", PauseFor::kNothing},
+           {"evaluation", PauseFor::kEvaluation},
+           {"checkpoint", PauseFor::kCheckpoint},
+           {"logging", PauseFor::kLogging},
+           {"garbage-collection", PauseFor::kGarbageCollection},
+           {"worker-restart", PauseFor::kWorkerRestart},
+           {"metrics", PauseFor::kMetrics}}),
       integer(
           {"ranks", kRanks,
            "Ranks that train together, each on its share of the images: processes of this host, "

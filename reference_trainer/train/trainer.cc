@@ -2,6 +2,7 @@
 #include "reference_trainer/train/trainer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -41,6 +42,10 @@ struct StepNames {
   nvtx::Name update = nvtx::intern("update");
   nvtx::Name read_first = nvtx::intern("read data set");
   nvtx::Name load_code = nvtx::intern("load device code");
+  /// By PauseFor, without kNothing.
+  std::array<nvtx::Name, 6> pauses = {
+      nvtx::intern("evaluation"),         nvtx::intern("save checkpoint"), nvtx::intern("logging"),
+      nvtx::intern("garbage collection"), nvtx::intern("restart workers"), nvtx::intern("metrics")};
 };
 const StepNames& names() {
   static const StepNames kNames;
@@ -384,7 +389,7 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
       result.interrupted = true;
       break;
     }
-    pause_before(step);
+    if (settings_.pause_for != PauseFor::kMetrics) pause(step);
     take_step(step, result);
     if (step >= ahead) report(step - ahead);
   }
@@ -439,11 +444,16 @@ void Trainer::load_code(std::int64_t step) {
       std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.load_code_ms * 1e6)));
 }
 
-void Trainer::pause_before(std::int64_t step) {
+void Trainer::pause(std::int64_t step) {
   const std::int64_t every = settings_.pause_every;
-  if (every > 0 && step % every == every - 1)
-    device_.clock().rest(
-        std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.pause_ms * 1e6)));
+  if (every <= 0 || step % every != every - 1) return;
+  const double ms =
+      settings_.pause_ms + settings_.pause_growth_ms * static_cast<double>(step / every);
+  const std::chrono::nanoseconds length(static_cast<std::int64_t>(ms * 1e6));
+  if (settings_.pause_for == PauseFor::kNothing) return device_.clock().rest(length);
+  const auto what = static_cast<std::size_t>(settings_.pause_for) - 1;
+  nvtx::Range working(names().pauses.at(what), range(RangeKind::kOther, Phase::kNone, step, step));
+  device_.clock().spend(length);
 }
 
 /// All ranks must end with the same step. A rank that is asked to stop proposes a step that no rank
@@ -484,6 +494,7 @@ void Trainer::take_step(std::int64_t step, RunResult& result) {
   else
     give_back_batch(step, end);
   if (feed_) record.input_wait_s = seconds(feed_->waited() - waited_before);
+  if (settings_.pause_for == PauseFor::kMetrics) pause(step);
   result.steps.push_back(record);
 }
 

@@ -134,8 +134,8 @@ class Trainer {
   OpHooks hooks_of(Phase phase, int micro_batch, std::int64_t batch);
   /// Whether the run ends before `step`; all ranks agree on it.
   bool stops_before(std::int64_t step, const TrainerHooks& hooks);
-  /// Emulates what a program does between steps without reporting it.
-  void pause_before(std::int64_t step);
+  /// Emulates what a program does besides training: nothing that it reports, or work that a range names.
+  void pause(std::int64_t step);
   /// Launches one step; its figures may become known later (finish_step).
   void take_step(std::int64_t step, RunResult& result);
   /// Decides which part of the model this rank has as a stage.

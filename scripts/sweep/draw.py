@@ -23,7 +23,7 @@ NOT_DRAWN = {
     "world": "an option of the sweep", "device_schedule": "of the host device's waiting, not of a GPU's",
     **dict.fromkeys(("mode", "infer_precision", "checkpoint", "train_steps", "calibrate_by", "calibrate_percentile", "calibrate_samples", "fold_bn",
                      "fused_epilogue", "generate", "kv_cache"), "of inference: the sweep trains"),
-    "pause_every": "-1: the drawn world's", "pause_ms": "the drawn world's",
+    **dict.fromkeys(("pause_every", "pause_ms", "pause_growth_ms", "pause_for"), "the drawn world's"),
     "storage": "the drawn world's",
     **dict.fromkeys(("shard_mb", "shard_read", "shard_split", "host_memory_gb"), "shards of scripts/storage_study.py; here a batch's part is one request"),
     **dict.fromkeys(("tensor_parallel", "sequence_parallel"), "shares one batch: no change of a run of data parallelism"),

@@ -31,7 +31,7 @@ Settings of_preset(const Preset& preset) {
   settings.apply(preset, DeviceKind::kSim);
   Settings values = settings.values();
   values.device = DeviceKind::kSim;
-  values.steps = 20;
+  values.steps = test::enough_steps(preset);
   return values;
 }
 
@@ -40,7 +40,7 @@ Settings without_planted(const Preset& preset) {
   settings.apply(preset, DeviceKind::kSim);
   Settings values = settings.without_planted().value();
   values.device = DeviceKind::kSim;
-  values.steps = 20;
+  values.steps = test::enough_steps(preset);
   return values;
 }
 
@@ -183,7 +183,15 @@ TEST_CASE("what a preset plants shows in the true time of its cause, and goes wi
       {"workers-starved", {kIoRead, kDecode, kInputOther}},
       {"step-outlier", {kInputOther}},
       {"host-pauses", {kHostOther}},
+      {"evaluation-time", {kHostOther}},
+      {"checkpoint-time", {kHostOther}},
+      {"logging-time", {kHostOther}},
+      {"garbage-collection", {kHostOther}},
+      {"loader-restart", {kHostOther}},
+      {"host-bound", {kHostOther}},
+      {"step-growth", {kHostOther}},
       {"launch-bound", {kLaunchGap}},
+      {"kernel-gaps", {kFrontendGap}},
       {"host-sync", {kHostSync, kLaunchGap}},
       {"allocator", {kAllocator}},
       {"copy-not-overlapped", {kH2d}},

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "reference_trainer/data/pairs.h"
 #include "reference_trainer/data/source.h"
 #include "reference_trainer/data/text.h"
+#include "reference_trainer/switches/switches.h"
 #include "reference_trainer/train/trainer.h"
 
 namespace headway::test {
@@ -60,5 +63,12 @@ class SimulatedData final : public trainer::SampleSource {
   std::optional<trainer::BoxSet> boxes_;
   int size_ = 28;  ///< pixels a side
 };
+
+/// Steps in which a preset's bottleneck shows on the simulated GPU: those that it has there of its own, else 25.
+inline std::int64_t enough_steps(const trainer::Preset& preset) {
+  const auto own =
+      std::ranges::find(preset.simulated, "steps", &trainer::Preset::Values::value_type::first);
+  return own == preset.simulated.end() ? 25 : std::stoll(std::string(own->second));
+}
 
 }  // namespace headway::test

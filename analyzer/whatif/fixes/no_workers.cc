@@ -68,7 +68,7 @@ Proposal propose(const Predictor& predictor) {
 const Fix kNoWorkers{
     "no-workers",
     "Make batches on the training thread",
-    "input-bound, workers-oversubscribed",
+    "input-bound, loader-restart, workers-oversubscribed",
     FixKind::kModelled,
     0.2,
     "--workers 0",

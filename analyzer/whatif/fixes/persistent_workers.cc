@@ -36,8 +36,7 @@ Proposal propose(const Predictor& predictor) {
   for (const Loader& loader : find_loaders(points)) {
     if (has_workers(points, loader)) any |= pools.add_persistent(loader);
   }
-  if (!any) return not_here("no worker starts late");
-  drop_restarts(predictor, editor);
+  if (!drop_restarts(predictor, editor) && !any) return not_here("no worker starts late");
   Proposal proposal{true, "workers start the next epoch's batches at once", editor.take()};
   pools.move_into(proposal.scenario);
   proposal.scenario.at_least = predictor.processors().least_per_step();

@@ -74,12 +74,14 @@ TEST_CASE("straggler claims no more than ranks gain that launch for as long as a
   // Without the delay of its first step the late rank would be as slow: the others are ahead of it by 4 ms all along.
   auto ahead_with = [](const std::string& host) {
     return analyze_planted(
-        "plants: nothing\nexpect: nothing\njitter 0%\nranks 4\nthread main\n  steps 30\n    on rank=1 step=0\n"
+        "plants: nothing\nexpect: nothing\njitter 0%\nranks 4\nthread main\n  steps 30\n    on "
+        "rank=1 step=0\n"
         "      host 4ms\n    range forward phase=forward\n      host " +
         host +
         "\n      launch fwd 1ms blocks=800 phase=forward\n      record gradients\n"
         "      await gradients stream=comm\n      collective allreduce 8MB 200us communicator=dp\n"
-        "      record reduced stream=comm\n      await reduced\n    launch sgd 300us phase=update\n");
+        "      record reduced stream=comm\n      await reduced\n    launch sgd 300us "
+        "phase=update\n");
   };
   const auto launching = ahead_with("6ms");
   CHECK(ratio(launching->analysis.job->roles[1].caused_wait, launching->analysis.job->step) > 0.3);

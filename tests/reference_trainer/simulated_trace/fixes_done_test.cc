@@ -771,4 +771,25 @@ TEST_CASE("what other steps do without stays the first fix beside one that takes
   CHECK(weak->share < finding->predicted->share / 2);
 }
 
+TEST_CASE("work between steps that is left out, or done half as often, gains what is predicted") {
+  const auto doing = [](const char* what) {
+    return with(kText, {{"pause_every", "4"}, {"pause_ms", "60"}, {"pause_for", what}});
+  };
+  const Switches none = {{"pause_every", "0"}};
+  const Switches half = {{"pause_every", "8"}};
+  check_done(doing("garbage-collection"), "no-garbage-collection", none);
+  // No worker starts late: what is lost is the training thread's.
+  check_done(doing("worker-restart"), "persistent-workers", none);
+  // Seven pauses in 60 steps may be half of 15, or of 13 in the steady ones.
+  check_done(doing("evaluation"), "evaluate-less-often", half, 0.1);
+  check_done(doing("checkpoint"), "checkpoint-less-often", half, 0.1);
+  check_done(doing("logging"), "log-less-often", half, 0.1);
+}
+
+TEST_CASE(
+    "metrics that the training thread no longer computes in each step gain what is predicted") {
+  check_done(with(kText, {{"pause_every", "1"}, {"pause_ms", "4"}, {"pause_for", "metrics"}}),
+             "free-host", {{"pause_every", "0"}});
+}
+
 }  // namespace headway::trainer

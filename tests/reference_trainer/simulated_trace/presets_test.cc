@@ -38,6 +38,8 @@ const std::map<std::string_view, std::string_view> kMoreExact = {
     {"pageable-copy", "copy-not-overlapped"},  // in the compute stream
     {"uneven-batches", "padding"},             // sentences of any length are padded, on every rank
     {"low-occupancy", "no-tensor-cores"},      // one picture a step, in FP32
+    {"step-growth", "host-bound"},             // what grows takes all of its time from the step
+    {"kernel-gaps", "memory-headroom"},        // a larger batch lengthens the kernels
     {"comm-exposed", "comm-slow-link"}};       // a flat ring over two nodes
 
 }  // namespace
@@ -49,6 +51,20 @@ TEST_CASE("a preset's rule is what the report finds first") {
     const auto exact = kMoreExact.find(preset.name);
     CHECK(first_finding(preset.name) == (exact == kMoreExact.end() ? preset.rule : exact->second));
   }
+}
+
+TEST_CASE("gradients exchanged one by one are found in the recording of one rank, too") {
+  const test::TemporaryFolder folder;
+  const auto finds = [&](bool planted) {
+    const std::string name = planted ? "planted" : "healthy";
+    sim::write_trace(simulate("comm-too-small", planted).run, folder / (name + "%r.sqlite"));
+    const auto report = analyzer::analyze_ranks(trace::load(folder / (name + "0.sqlite")));
+    return std::ranges::any_of(report->analysis.findings, [](const analyzer::Finding& finding) {
+      return finding.rule == "unbucketed-collectives" && finding.status == analyzer::Status::kFound;
+    });
+  };
+  CHECK(finds(true));
+  CHECK(!finds(false));
 }
 
 TEST_CASE("a preset's rule is one that there is") {

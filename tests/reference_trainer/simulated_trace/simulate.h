@@ -31,10 +31,12 @@ inline Simulated simulate(const trainer::Settings& settings, std::int64_t steps)
   return result;
 }
 
-inline Simulated simulate(std::string_view preset, bool planted = true) {
+inline Simulated simulate(std::string_view name, bool planted = true) {
+  const trainer::Preset& preset = trainer::find_preset(name);
   trainer::EffectiveSettings effective;
-  effective.apply(trainer::find_preset(preset), trainer::DeviceKind::kSim);
-  return simulate(planted ? effective.values() : effective.without_planted().value(), 25);
+  effective.apply(preset, trainer::DeviceKind::kSim);
+  return simulate(planted ? effective.values() : effective.without_planted().value(),
+                  enough_steps(preset));
 }
 
 /// The values of switches, each over what came before.

@@ -36,6 +36,14 @@ std::unique_ptr<analyzer::JobReport> analyse(const Simulated& simulated) {
   return analyzer::analyze_ranks(trace::load(path));
 }
 
+/// With the findings that `headway report` shows: some rules find nothing before their fix is predicted.
+std::unique_ptr<analyzer::JobReport> report_of(const Simulated& simulated) {
+  auto report = analyse(simulated);
+  analyzer::predict_findings(report->trace, report->analysis, {},
+                             report->whole ? &*report->whole : nullptr);
+  return report;
+}
+
 bool found(const analyzer::JobReport& report, std::string_view rule) {
   const auto& findings = report.analysis.findings;
   return std::ranges::any_of(findings, [&](const analyzer::Finding& finding) {
@@ -162,11 +170,12 @@ TEST_CASE("the analyzer's time by class is the truth, in every preset of one ran
   }
 }
 
-TEST_CASE("in drawn worlds the analyzer's time on the device is the truth within 1 % of the step") {
+TEST_CASE(
+    "in 200 drawn worlds the analyzer's time on the device is the truth within 1 % of the step") {
   constexpr double kTolerance = 0.01;
   for (const char* preset :
        {"healthy", "launch-bound", "unfused", "pageable-copy", "input-bound"}) {
-    for (int world = 1; world <= 6; ++world) {
+    for (int world = 1; world <= 40; ++world) {
       CAPTURE(preset);
       CAPTURE(world);
       EffectiveSettings effective;
@@ -232,8 +241,8 @@ TEST_CASE("each preset's rule finds it, and does not without what was planted") 
   for (const Preset& preset : all_presets()) {
     if (preset.rule.empty()) continue;
     CAPTURE(preset.name);
-    CHECK(found(*analyse(simulate(preset.name)), preset.rule));
-    CHECK(!found(*analyse(simulate(preset.name, false)), preset.rule));
+    CHECK(found(*report_of(simulate(preset.name)), preset.rule));
+    CHECK(!found(*report_of(simulate(preset.name, false)), preset.rule));
   }
 }
 
