@@ -424,13 +424,40 @@ double share_of_making(const RuleContext& context) {
   return std::max(share, 1e-3);
 }
 
-/// Number of workers that fit on `processors` free processors if each uses `share` of one. Workers
-/// that mostly wait still cost a process and memory each. So the number is limited to the usual one
-/// for a GPU of a large machine, or to a few per processor if that is more.
-double workers_on(double processors, double share) {
+/// Workers that mostly wait still cost a process and memory each. So their number is limited to the usual
+/// one for a GPU of a large machine, or to a few per processor if that is more.
+double most_workers(double processors) {
   constexpr double kMostPerProcessor = 4;
   constexpr double kUsualForGpu = 16;
-  return std::min(processors / share, std::max(kUsualForGpu, kMostPerProcessor * processors));
+  return std::max(kUsualForGpu, kMostPerProcessor * processors);
+}
+
+/// Number of workers that fit on `processors` free processors if each uses `share` of one.
+double workers_on(double processors, double share) {
+  return std::min(processors / share, most_workers(processors));
+}
+
+/// Mean number of `processors` that are busy if each of `workers` independently wants one for `share` of the time.
+double mean_busy(std::int64_t workers, double processors, double share) {
+  double busy = 0;
+  double probability = std::pow(1 - share, static_cast<double>(workers));  // that none wants one
+  for (std::int64_t k = 0; k <= workers && share < 1; ++k) {
+    busy += probability * std::min(processors, static_cast<double>(k));
+    probability *=
+        static_cast<double>(workers - k) / static_cast<double>(k + 1) * share / (1 - share);
+  }
+  return share < 1 ? busy : std::min(processors, static_cast<double>(workers));
+}
+
+/// Least number of workers that keep nearly all of the free processors busy. More than fit at all times: some of
+/// them wait for the storage.
+std::int64_t workers_to_fill(double processors, double share) {
+  constexpr double kNearlyAll = 0.95;
+  const auto most = static_cast<std::int64_t>(most_workers(processors));
+  std::int64_t workers = 1;
+  while (workers < most && mean_busy(workers, processors, share) < kNearlyAll * processors)
+    ++workers;
+  return workers;
 }
 
 std::int64_t workers_that_fit(const RuleContext& context) {
@@ -466,8 +493,6 @@ DurationNs work_of_training_thread(const RuleContext& context) {
 }
 
 WorkerRoom room_for_workers(const RuleContext& context, DurationNs step, DurationNs making) {
-  /// A worker that gets nine tenths of its processor time still counts.
-  constexpr double kNearlyOne = 0.1;
   const std::int64_t processors = processor_count(context.trace);
   if (processors <= 0) return {};
   const double share = share_of_making(context);
@@ -476,8 +501,7 @@ WorkerRoom room_for_workers(const RuleContext& context, DurationNs step, Duratio
   const auto training = static_cast<double>(std::min(step, work_of_training_thread(context)).ns);
   const double least = (training + share * static_cast<double>(making.ns)) / each;
   const double busy = training / std::max({1.0, training, least});
-  const double fitting = std::ceil(workers_on(each - busy, share) - kNearlyOne);
-  return {std::max<std::int64_t>(1, std::llround(fitting)), DurationNs{std::llround(least)}};
+  return {workers_to_fill(each - busy, share), DurationNs{std::llround(least)}};
 }
 
 std::int64_t workers_needed(DurationNs making, DurationNs step) {

@@ -23,12 +23,14 @@ class ImportCommand final : public Command {
   }
   std::vector<Example> examples() const override {
     return {{"headway import trace.json.gz -o run.sqlite", "a PyTorch profile"},
-            {"headway import report.sqlite -o run.sqlite --force", "an Nsight Systems export"}};
+            {"headway import report.sqlite -o run.sqlite --force", "an Nsight Systems export"},
+            {"headway import host.xplane.pb -o run.sqlite", "a profile of JAX or TensorFlow"}};
   }
 
   void declare(CLI::App& app) override {
     app.add_option("recording", recording_,
-                   "Nsight Systems SQLite export, PyTorch profiler JSON (.gz, .zip), or a trace")
+                   "Nsight Systems SQLite export, PyTorch profiler JSON (.gz, .zip), XPlane of JAX or "
+                   "TensorFlow (.gz), or a trace")
         ->required()
         ->type_name("RECORDING");
     app.add_option("-o,--output", output_, "Trace file to write")->required()->type_name("FILE");

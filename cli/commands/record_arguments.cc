@@ -103,8 +103,8 @@ void RecordArguments::declare(CLI::App& app, const std::string& command) {
   app.add_flag(
          "--pytorch{on}", options_.pytorch,
          "Record unmodified PyTorch programs: steps, input waits, loader workers, modules, "
-         "backward, optimizers; 'ops': also each op, forward and backward; 'auto': 'on' if "
-         "the program imports torch. Keras, TensorFlow and JAX programs: steps and input waits")
+         "backward, optimizers; 'ops': also each op, forward and backward. Of Keras, TensorFlow "
+         "and JAX: steps and input waits. 'auto': 'on' if the program imports one of them")
       ->type_name("[=auto|on|ops|off]")
       ->check(CLI::IsMember({"auto", "on", "ops", "off"}))
       ->default_str("auto");

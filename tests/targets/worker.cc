@@ -6,7 +6,7 @@
 // of their own), or ranks (one of PROCESSES that mpirun starts). ENDING is how each process ends after
 // RANGES ranges per thread and once all others have made as many: return, exit, kill, segv, abort, or
 // wait (for ever: the test ends it). A third kind of survivor, "ignore", ignores SIGINT (and SIGHUP) and
-// ends when it finds the file SIDE_FILE.stop.
+// ends when it finds the file SIDE_FILE.stop. Without its SIDE_FILE, whose test is over, no process goes on for ever.
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
 #include <spawn.h>
@@ -92,8 +92,12 @@ int main(int argc, char** argv) {
   if (ending == "ignore") {
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGHUP, SIG_IGN);  // the test's recorder leads the session: its end hangs up
+  }
+  if (forever) {
     std::thread([&] {
-      while (::access((side + ".stop").c_str(), F_OK) != 0) ::usleep(10'000);
+      const std::string stop = ending == "ignore" ? side + ".stop" : "";
+      while (::access(side.c_str(), F_OK) == 0 && ::access(stop.c_str(), F_OK) != 0)
+        ::usleep(10'000);
       ::_exit(0);
     }).detach();
   }

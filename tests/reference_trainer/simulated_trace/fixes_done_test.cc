@@ -771,6 +771,28 @@ TEST_CASE("what other steps do without stays the first fix beside one that takes
   CHECK(weak->share < finding->predicted->share / 2);
 }
 
+TEST_CASE("workers that wait for the storage may be more than fit on the processors") {
+  const Switches run = {{"device", "sim"},
+                        {"model", "ssd"},
+                        {"depth", "8"},
+                        {"batch", "2"},
+                        {"image_size", "128"},
+                        {"precision", "bf16"},
+                        {"eval", "off"},
+                        {"host_cores", "4"},
+                        {"workers", "2"},
+                        {"prefetch", "16"},
+                        {"storage_latency_ms", "1.6"}};
+  const Predicted before(run);
+  const analyzer::Predictor predictor(before.trace, before.analysis);
+  const std::string setting = analyzer::find_fix("more-workers")->propose(predictor).setting;
+  REQUIRE(setting.starts_with("--workers "));
+  const std::string workers = setting.substr(10, setting.find(' ', 10) - 10);
+  // Five compute at all times; the others keep the processors busy while some wait.
+  CHECK(std::stoi(workers) >= 8);
+  CHECK(mean_step_ns(run, {{"workers", workers}}) < 0.9 * mean_step_ns(run, {{"workers", "5"}}));
+}
+
 TEST_CASE("work between steps that is left out, or done half as often, gains what is predicted") {
   const auto doing = [](const char* what) {
     return with(kText, {{"pause_every", "4"}, {"pause_ms", "60"}, {"pause_for", what}});
