@@ -28,9 +28,10 @@ class ImportCommand final : public Command {
   }
 
   void declare(CLI::App& app) override {
-    app.add_option("recording", recording_,
-                   "Nsight Systems SQLite export, PyTorch profiler JSON (.gz, .zip), XPlane of JAX or "
-                   "TensorFlow (.gz), or a trace")
+    app.add_option(
+           "recording", recording_,
+           "Nsight Systems SQLite export, PyTorch profiler JSON (.gz, .zip), XPlane of JAX or "
+           "TensorFlow (.gz), or a trace")
         ->required()
         ->type_name("RECORDING");
     app.add_option("-o,--output", output_, "Trace file to write")->required()->type_name("FILE");
