@@ -501,7 +501,7 @@ WorkerRoom room_for_workers(const RuleContext& context, DurationNs step, Duratio
   const auto training = static_cast<double>(std::min(step, work_of_training_thread(context)).ns);
   const double least = (training + share * static_cast<double>(making.ns)) / each;
   const double busy = training / std::max({1.0, training, least});
-  return {workers_to_fill(each - busy, share), DurationNs{std::llround(least)}};
+  return {workers_to_fill(std::max(0.0, each - busy), share), DurationNs{std::llround(least)}};
 }
 
 std::int64_t workers_needed(DurationNs making, DurationNs step) {

@@ -7,7 +7,7 @@
 
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/ranks/identity.h"
-#include "analyzer/ranks/own_work.h"
+#include "analyzer/ranks/launching_time.h"
 #include "analyzer/ranks/work.h"
 #include "analyzer/rules/registry.h"
 #include "common/archive.h"
@@ -138,7 +138,7 @@ RankSummary summarise(const Trace& trace, const Analysis& analysis, RankIdentity
       summary.work_measure = add_work(trace, analysis.attribution, *partition, device.steps);
   }
   if (!analysis.device_views.empty())
-    summary.own_host_work = own_host_work(trace, analysis.steps, analysis.attribution);
+    summary.launching = launching_time(trace, analysis.steps, analysis.attribution);
   summary.findings = analysis.findings;
   for (Finding& finding : summary.findings) {
     for (Evidence& evidence : finding.evidence) evidence.event = {};
@@ -208,8 +208,8 @@ void archive(A& a, Doubt& d) {
 template <class A>
 void archive(A& a, RankSummary& s) {
   a(s.identity.rank, s.identity.source, s.file, s.process, s.host, s.world_size, s.start_utc_ns,
-    s.events, s.step_source, s.median_step.ns, s.step.ns, s.own_host_work.ns, s.work_measure,
-    s.devices, s.collectives, s.findings, s.doubts);
+    s.events, s.step_source, s.median_step.ns, s.step.ns, s.launching.ns, s.work_measure, s.devices,
+    s.collectives, s.findings, s.doubts);
 }
 
 std::string to_bytes(RankSummary& summary) {

@@ -75,9 +75,8 @@ struct RankSummary {
   std::int64_t events = 0;
   StepSource step_source = StepSource::kNone;
   DurationNs median_step;
-  DurationNs step;  ///< step cost of the slowest device: what shares refer to
-  DurationNs
-      own_host_work;  ///< of the training thread that feeds a device, per steady step; see own_work.h
+  DurationNs step;       ///< step cost of the slowest device: what shares refer to
+  DurationNs launching;  ///< by its host, per steady step (launching_time.h); 0 without a device
   WorkMeasure work_measure = WorkMeasure::kNone;
   std::vector<RankDevice> devices;
   Collectives collectives;

@@ -7,9 +7,9 @@
 // Formula: in a synchronising collective, and for the two ends of a message, the member with the
 //   shortest kernel came last; wait = own duration - shortest. Fires if more than 3/n of all
 //   waiting (75 % suffices) is for one rank, beyond chance, and the usual other rank's exposed wait
-//   for it is over 5 % of the step. What is recoverable is no more than the step without the work of
-//   the usual other rank's training thread: it would be as slow alone. Needs no common clock. The cause is host pauses if the longest interval
-//   without an API call on the training thread is at least half of the rank's excess. Without
+//   for it is over 5 % of the step. No more is recoverable than the step without the time that the
+//   usual other rank's host launches: it would take as long alone. Needs no common clock. The cause
+//   is host pauses if the longest interval without an API call on the training thread is at least half of the rank's excess. Without
 //   devices, the members are the ranges in which training threads communicate or wait.
 // Falsified by: waiting that is spread evenly over ranks (1/n each).
 // Known false positives: kernels whose work differs per rank (roots of a reduce), which are
@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -189,15 +190,14 @@ bool is_beyond_chance(const JobAnalysis& job, double limit) {
   return bootstrap_mean(sums, plan_blocks(sums)).low > 0;
 }
 
-/// What the usual other rank would gain if it waited for no rank: its step without what its training thread takes
-/// itself. All of the step where that is not known.
+/// The most that the usual other rank gains where it waits for no rank: its host launches as long as before.
 DurationNs most_gained(const JobAnalysis& job) {
-  std::vector<double> own;
+  std::vector<double> launching;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
-    if (r != job.critical) own.push_back(static_cast<double>(job.ranks[r].own_host_work.ns));
+    if (r != job.critical) launching.push_back(static_cast<double>(job.ranks[r].launching.ns));
   }
-  if (own.empty()) return job.step;
-  return std::max(job.step - DurationNs{static_cast<std::int64_t>(median(own))}, DurationNs{});
+  if (launching.empty()) return job.step;
+  return std::max(job.step - DurationNs{std::llround(median(launching))}, DurationNs{});
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
@@ -233,7 +233,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   of_step(context, role.caused_wait, context.step)));
   const DurationNs gain = std::min(role.caused_wait, most_gained(job));
   if (ratio(gain, context.step) < kFindingShare)
-    return fine(rule, fmt::format("{}; but the training threads of the others take as long: "
+    return fine(rule, fmt::format("{}; but the others launch for as long: "
                                   "without the delay, the step would be shorter by at most {}.",
                                   who, format_percent(ratio(gain, context.step))));
   if (!is_beyond_chance(job, limit))

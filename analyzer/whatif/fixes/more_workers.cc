@@ -153,8 +153,9 @@ const Fix kMoreWorkers{
     FixKind::kStructural,
     0.05,
     "--workers",
-    "Enough workers to hide batch making, with one processor reserved for training. A worker needs "
-    "a processor unless it waits for storage. Each batch takes its recorded time; prefetch grows "
+    "Enough workers to hide batch making, or to keep all processors busy, with one reserved for "
+    "training. A worker needs none while it waits for storage. Each batch takes its recorded time; "
+    "prefetch grows "
     "with the workers, and none restarts with an epoch. Reads share storage bandwidth if the "
     "recorded ones do.",
     "whether memory, and storage that showed no limit, serve more workers equally fast",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "analyzer/ranks/own_work.h"
+#include "analyzer/ranks/launching_time.h"
 
 #include <algorithm>
 #include <vector>
@@ -16,9 +16,15 @@ using conventions::DeviceCallKind;
 constexpr DurationNs kShort{20'000};
 /// No launch takes this long by itself.
 constexpr DurationNs kLongLaunch{100'000};
+/// Without a launch for this long, a thread may wait for something that was not recorded.
+constexpr DurationNs kLongPause{1'000'000};
 
 bool is_launch(DeviceCallKind kind) {
   return kind == DeviceCallKind::kLaunch || kind == DeviceCallKind::kGraphLaunch;
+}
+
+bool enqueues(DeviceCallKind kind) {
+  return is_launch(kind) || kind == DeviceCallKind::kCopy || kind == DeviceCallKind::kMemset;
 }
 
 /// Launches up to this long do not wait. The quickest tenth shows what they take by themselves: a full queue
@@ -35,19 +41,28 @@ DurationNs longest_launch(const Calls& calls) {
   return std::clamp(usual * 3, kShort, kLongLaunch);
 }
 
-/// When a thread of `process` waits, by begin.
+/// When a thread of `process` waits, or none launches anything; by begin.
 std::vector<Interval> waits_of(const Trace& trace, const Attribution& attribution,
                                ProcessId process) {
   auto belongs = [&](ThreadId thread) { return trace.threads[thread.value].process == process; };
   std::vector<Interval> waits;
   const DurationNs longest = longest_launch(trace.calls);
+  TimeNs launched = TimeNs::min();
+  auto pause_until = [&](TimeNs time) {
+    if (launched == TimeNs::min() || time - launched > kLongPause)
+      waits.push_back({launched, time});
+  };
   for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    if (!belongs(trace.calls.thread[c])) continue;
     const DeviceCallKind kind = trace.calls.kind[c];
     const Interval call = trace.calls.interval(CallId{c});
-    if ((is_blocking(kind) || call.length() > (is_launch(kind) ? longest : kShort)) &&
-        belongs(trace.calls.thread[c]))
+    if (is_blocking(kind) || call.length() > (is_launch(kind) ? longest : kShort))
       waits.push_back(call);
+    if (!enqueues(kind)) continue;
+    pause_until(call.begin);
+    launched = std::max(launched, call.end);
   }
+  waits.push_back({launched, TimeNs::max()});
   for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
     const RangeContext& context = attribution.contexts[r];
     if ((context.input_wait || context.communication) && belongs(trace.ranges.thread[r]))
@@ -59,27 +74,27 @@ std::vector<Interval> waits_of(const Trace& trace, const Attribution& attributio
 
 }  // namespace
 
-DurationNs own_host_work(const Trace& trace, const Steps& steps, const Attribution& attribution) {
+DurationNs launching_time(const Trace& trace, const Steps& steps, const Attribution& attribution) {
   if (steps.steady.empty()) return {};
   const ThreadId thread = steps.all[steps.steady.front()].thread;
   const std::vector<Interval> waits =
       waits_of(trace, attribution, trace.threads[thread.value].process);
-  DurationNs own;
+  DurationNs time;
   std::int64_t count = 0;
   auto wait = waits.begin();
   TimeNs waited_to = TimeNs::min();
   for (std::uint32_t s : steps.steady) {
     const Step& step = steps.all[s];
     if (step.thread != thread) continue;
-    own += step.cycle().length();
+    time += step.cycle().length();
     ++count;
-    own -= intersect(step.cycle(), {step.cycle().begin, waited_to}).length();
+    time -= intersect(step.cycle(), {step.cycle().begin, waited_to}).length();
     for (; wait != waits.end() && wait->begin < step.next; ++wait) {
-      own -= intersect(step.cycle(), {std::max(wait->begin, waited_to), wait->end}).length();
+      time -= intersect(step.cycle(), {std::max(wait->begin, waited_to), wait->end}).length();
       waited_to = std::max(waited_to, wait->end);
     }
   }
-  return own / count;
+  return time / count;
 }
 
 }  // namespace headway::analyzer
