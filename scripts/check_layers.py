@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks every #include "module/..." of the C++ sources against cmake/layers.txt, and that neither the list nor the folders have a
 circle: no two folders include each other, directly or through others, whatever module they are of. A folder and one inside it
-are two folders.
+are two folders. Checks too that every test is built: the CMakeLists.txt nearest to it names it, or a pattern that it fits.
 
   scripts/check_layers.py            names each include that the list does not allow, and each circle with the includes that close it
   scripts/check_layers.py --print    also prints the graph as it is: each module, lowest first, with the modules it
@@ -42,6 +42,18 @@ def may_use(module, target, layers):
     """Whether a list entry covers the target: itself, or the module that it is a room of, unless this is a room of it, too."""
     return any(target == used or (target.startswith(used + "/") and not (module + "/").startswith(used + "/"))
                for used in layers[module])
+
+
+def unbuilt_tests():
+    """Tests that no list of sources names."""
+    unbuilt = []
+    for test in sorted(ROOT.glob("tests/**/*_test.cc")):
+        lists = next(folder / "CMakeLists.txt" for folder in test.parents if (folder / "CMakeLists.txt").exists())
+        name = test.relative_to(lists.parent).as_posix()
+        words = re.split(r"[\s()]+", lists.read_text())
+        if not any(word.count("/") == name.count("/") and fnmatch.fnmatchcase(name, word) for word in words):
+            unbuilt.append(f"{test.relative_to(ROOT).as_posix()}: no CMakeLists.txt names it, so it is never built")
+    return unbuilt
 
 
 def find_circle(graph):
@@ -141,7 +153,7 @@ def main(arguments):
             between[module][target].add(name)
             if not may_use(module, target, layers):
                 problems.append(f"{name}: includes {included}, but {module} may only use: {' '.join(layers[module]) or 'nothing'}")
-    problems += folder_circles(folders)
+    problems += folder_circles(folders) + unbuilt_tests()
     if "--print" in arguments:
         print_graph(between, "modules")
         for module, folders in sorted(within.items()):

@@ -10,8 +10,8 @@ import tempfile
 SCRIPT = pathlib.Path(sys.argv[1]).resolve() / "check_layers.py"
 
 
-def check(layers, files):
-    """Status and output for a project of these files: path -> headers that it includes."""
+def check(layers, files, lists=None):
+    """Status and output for a project of these files, path -> headers that it includes, and these lists of sources, path -> text."""
     spec = importlib.util.spec_from_file_location("check_layers", SCRIPT)
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
@@ -21,6 +21,9 @@ def check(layers, files):
             file = script.ROOT / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(layers if included is None else "".join(f'#include "{name}"\n' for name in included))
+        for path, text in (lists or {}).items():
+            (script.ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+            (script.ROOT / path).write_text(text)
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
             status = script.main([])
@@ -53,6 +56,14 @@ def test_no_circle():
     files = {"cli/a.h": [], "cli/b.cc": ["cli/a.h", "cli/x/c.h", "elsewhere.h"], "cli/x/c.h": ["cli/x/y/d.h"], "cli/x/y/d.h": []}
     status, output = check("cli : :\n", files)
     assert status == 0 and "circle" not in output, output
+
+
+def test_a_test_that_no_list_names():
+    files = {"cli/a.h": [], "tests/cli/a_test.cc": [], "tests/cli/x/b_test.cc": []}
+    status, output = check("cli : :\n", files, {"tests/CMakeLists.txt": "", "tests/cli/CMakeLists.txt": "headway_test(cli\n  SOURCES a_test.cc)\n"})
+    assert status == 1 and "tests/cli/x/b_test.cc: no CMakeLists.txt names it" in output and "a_test.cc: no" not in output, output
+    status, output = check("cli : :\n", files, {"tests/cli/CMakeLists.txt": "headway_sources(all *_test.cc x/*_test.cc)\n"})
+    assert status == 0, output
 
 
 def test_an_include_that_the_list_does_not_allow():

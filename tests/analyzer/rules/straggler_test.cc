@@ -92,8 +92,7 @@ TEST_CASE("straggler claims no more than ranks gain that launch for as long as a
 
 TEST_CASE("straggler does not take a long pause of the host for its work") {
   // Nothing tells what the others do in these 6 ms of a step: they may wait for the late rank.
-  const auto pausing =
-      analyze_planted(kEvenJob + "    host 6ms\n    on rank=1\n      host 8ms\n");
+  const auto pausing = analyze_planted(kEvenJob + "    host 6ms\n    on rank=1\n      host 8ms\n");
   for (const RankSummary& rank : pausing->analysis.job->ranks)
     CHECK(rank.launching.milliseconds() < 0.2 * pausing->analysis.job->step.milliseconds());
   CHECK(finding(*pausing, "straggler").status == Status::kFound);

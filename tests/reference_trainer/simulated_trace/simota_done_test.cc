@@ -20,8 +20,9 @@ const Switches kDetector = {{"device", "sim"},     {"model", "ssd"},   {"depth",
                             {"matching", "simota"}};
 
 bool is_found(const Predicted& run) {
-  return std::ranges::find(run.analysis.findings, "serial-per-sample", &analyzer::Finding::rule) !=
-         run.analysis.findings.end();
+  return std::ranges::any_of(run.analysis.findings, [](const analyzer::Finding& finding) {
+    return finding.rule == "serial-per-sample" && finding.status == analyzer::Status::kFound;
+  });
 }
 
 }  // namespace
