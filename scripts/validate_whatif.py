@@ -34,6 +34,8 @@ MESSAGES = [*IMAGES, "--width", "64", "--batch", "64", "--workers", "8", "--rank
 ATTENTION = ["--model", "transformer", "--data", "generated", "--eval", "off", "--layers", "2", "--features", "256", "--sequence", "512", "--batch", "16"]
 LSTM = ["--model", "gnmt", "--data", "generated", "--eval", "off", "--features", "64", "--sequence", "32", "--batch", "4"]
 SINGLE = ["--first-bucket-mb", "0", "--bucket-mb", "0"]
+# Work between steps, every fourth time.
+BETWEEN = ["--steps", "162", "--pause-every", "4", "--pause-ms", "40"]
 
 # A trained network that only runs forward, as fast as the GPU can.
 SERVED = ["--mode", "infer", "--eval", "off", "--augment", "off", "--source", "memory", "--workers", "64", "--host-cores", "128", "--prefetch", "64"]
@@ -57,6 +59,13 @@ SIM = {
     "augmenting on the device, decoded ahead": ([*FAST, "--batch", "64", "--data", "generated-pictures", "--image-size", "64", "--workers", "2", "--source", "shards", "--decode", "offline"], ["--augment-on", "workers"], ["--augment-on", "device"], "augment-on-device"),
     "augmenting on the device, small images": ([*FAST, "--workers", "2", "--source", "shards"], ["--augment-on", "workers"], ["--augment-on", "device"], "augment-on-device"),
     "workers started anew": ([*LARGE, "--steps", "120", "--samples", "2560", "--workers", "4", "--worker-start-ms", "200"], ["--worker-reuse", "off"], ["--worker-reuse", "on"], "persistent-workers"),
+    # Forty or twenty times in the steady steps.
+    "garbage collected": ([*TEXT, *BETWEEN], ["--pause-for", "garbage-collection"], ["--pause-every", "0"], "no-garbage-collection"),
+    "workers restarted by the training thread": ([*TEXT, *BETWEEN], ["--pause-for", "worker-restart"], ["--pause-every", "0"], "persistent-workers"),
+    "evaluations": ([*TEXT, *BETWEEN], ["--pause-for", "evaluation"], ["--pause-for", "evaluation", "--pause-every", "8"], "evaluate-less-often"),
+    "checkpoints": ([*TEXT, *BETWEEN], ["--pause-for", "checkpoint"], ["--pause-for", "checkpoint", "--pause-every", "8"], "checkpoint-less-often"),
+    "logging": ([*TEXT, *BETWEEN], ["--pause-for", "logging"], ["--pause-for", "logging", "--pause-every", "8"], "log-less-often"),
+    "metrics": (TEXT, ["--pause-every", "1", "--pause-ms", "4", "--pause-for", "metrics"], ["--pause-every", "0"], "free-host"),
     "pinned memory": ([*FAST, "--workers", "16", "--source", "memory", "--h2d", "async"], ["--pinned", "off"], ["--pinned", "on"], "pinned-copies"),
     "pinned memory, launch-bound": ([*IMAGES, "--batch", "64", "--h2d", "async"], ["--pinned", "off"], ["--pinned", "on"], "pinned-copies"),
     "batch, launch-bound": (IMAGES, ["--batch", "16"], ["--batch", "32"], "larger-batch"),

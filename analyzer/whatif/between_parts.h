@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include "analyzer/model/between_cause.h"
 #include "analyzer/whatif/editor.h"
 
@@ -16,18 +18,20 @@ class BetweenEditor {
   DurationNs per_step() const;
   /// Number of steady steps with this work.
   std::int64_t occasions() const;
-  /// Multiplies the time of this work. With 0.5, every second occasion is left out; waits for
-  /// batches inside it end at once there.
+  /// Multiplies the time of this work. With 0, waits for batches inside it end at once.
   Scenario scaled(double by) const;
-  /// As scaled(0.5). In addition, if steps after an occasion take longer than others (for example,
-  /// because caches are full of other data), the steps after a dropped occasion take the usual
-  /// time.
+  /// Leaves out every second occasion; a last one without a pair takes half as long. Waits for
+  /// batches inside it end at once. If steps after an occasion take longer than others (for
+  /// example, because caches are full of other data), the steps after a dropped occasion take the
+  /// usual time.
   Scenario half_as_often() const;
 
  private:
+  std::vector<bool> parts_of_cause() const;  ///< by PartId
   void drop_waits(Editor& editor, bool all) const;
   void drop_aftermath(Editor& editor) const;
-  Scenario scaled(double by, Editor& editor) const;
+  void drop_every_second(Editor& editor) const;
+  void scale_parts(Scenario& scenario, double by) const;
 
   const Predictor& predictor_;
   BetweenCause cause_;

@@ -26,8 +26,8 @@ Proposal half_as_often(const Predictor& predictor, BetweenCause cause, const cha
 }
 
 constexpr std::string_view kChange =
-    "Its ranges take half as long on average, on host and devices; of every second one, input "
-    "waits end at once, and the step after it takes no longer than others.";
+    "Every second one is left out, on host and devices, and the last of an odd number takes half "
+    "as long. Input waits inside end at once, and the step after it takes no longer than others.";
 constexpr std::string_view kCannotKnow = "how often the program needs it";
 
 }  // namespace
