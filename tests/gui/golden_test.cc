@@ -3,6 +3,7 @@
 // anew (scripts/update_golden_pictures.sh); look at them before they are committed.
 #include <doctest/doctest.h>
 
+#include <QFontDatabase>
 #include <QFontInfo>
 #include <QImage>
 #include <QPainter>
@@ -20,8 +21,13 @@ namespace headway::gui {
 namespace {
 
 constexpr const char* kFont = "DejaVu Sans";
+constexpr const char* kFixedFont = "Noto Sans Mono";
+constexpr const char* kOtherFonts =
+    "[skipped] the pictures were made with DejaVu Sans and Noto Sans Mono, which Qt does not "
+    "choose "
+    "here (fontconfig: fc-match monospace)";
 
-/// The font that the pictures were made with, as long as it lives.
+/// The fonts that the pictures were made with, as long as it lives.
 class GoldenFont {
  public:
   GoldenFont() : before_((test::application(), QApplication::font())) {
@@ -30,7 +36,10 @@ class GoldenFont {
     QApplication::setFont(font);
   }
   ~GoldenFont() { QApplication::setFont(before_); }
-  bool there() const { return QFontInfo(QApplication::font()).family() == kFont; }
+  bool there() const {
+    return QFontInfo(QApplication::font()).family() == kFont &&
+           QFontInfo(QFontDatabase::systemFont(QFontDatabase::FixedFont)).family() == kFixedFont;
+  }
 
  private:
   QFont before_;
@@ -67,7 +76,7 @@ void compare_with_golden(MainWindow& window, const std::string& name) {
 void compare_pages(const std::filesystem::path& trace, const std::string& name) {
   GoldenFont font;
   if (!font.there()) {
-    MESSAGE("[skipped] the pictures were made with the font DejaVu Sans, which is not here");
+    MESSAGE(kOtherFonts);
     return;
   }
   auto w = test::open_window(trace, {1280, 800});
@@ -98,7 +107,7 @@ TEST_CASE("golden pictures: device work without steps") {
 TEST_CASE("golden pictures: two runs compared") {
   GoldenFont font;
   if (!font.there()) {
-    MESSAGE("[skipped] the pictures were made with the font DejaVu Sans, which is not here");
+    MESSAGE(kOtherFonts);
     return;
   }
   auto w = test::open_window(test::training_file(), {1280, 800});
@@ -110,7 +119,7 @@ TEST_CASE("golden pictures: two runs compared") {
 TEST_CASE("golden pictures: a step as it would be with a fix, beside the recorded one") {
   GoldenFont font;
   if (!font.there()) {
-    MESSAGE("[skipped] the pictures were made with the font DejaVu Sans, which is not here");
+    MESSAGE(kOtherFonts);
     return;
   }
   auto w = test::open_window(test::waiting_file(), {1280, 800});
@@ -125,7 +134,7 @@ TEST_CASE("golden pictures: a step as it would be with a fix, beside the recorde
 TEST_CASE("golden pictures: hits of a search, a range row by row and its call stacks") {
   GoldenFont font;
   if (!font.there()) {
-    MESSAGE("[skipped] the pictures were made with the font DejaVu Sans, which is not here");
+    MESSAGE(kOtherFonts);
     return;
   }
   auto w = test::open_window(test::training_file(), {1280, 800});
