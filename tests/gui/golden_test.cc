@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kFont = "DejaVu Sans";
 constexpr const char* kFixedFont = "Noto Sans Mono";
-constexpr const char* kOtherFonts =
+constexpr char kOtherFonts[] =
     "[skipped] the pictures were made with DejaVu Sans and Noto Sans Mono, which Qt does not "
     "choose "
     "here (fontconfig: fc-match monospace)";
