@@ -453,6 +453,9 @@ double mean_busy(std::int64_t workers, double processors, double share) {
 /// them wait for the storage.
 std::int64_t workers_to_fill(double processors, double share) {
   constexpr double kNearlyAll = 0.95;
+  constexpr double kMany = 128;  // chance hardly matters
+  if (processors > kMany)
+    return std::llround(std::min(std::ceil(workers_on(processors, share)), 1e9));
   const auto most = static_cast<std::int64_t>(most_workers(processors));
   std::int64_t workers = 1;
   while (workers < most && mean_busy(workers, processors, share) < kNearlyAll * processors)

@@ -62,6 +62,11 @@ TEST_CASE("a finding shows the best fix that can be made, and the ceiling as at 
   CHECK(static_cast<double>(finding.predicted->step.ns) / 1e6 == doctest::Approx(25).epsilon(0.02));
 }
 
+TEST_CASE("more processors than any machine has do not keep anybody waiting") {
+  TextRun run = input_bound("9007199254740992");
+  CHECK(predicted_finding(run, "input-bound").predicted);
+}
+
 TEST_CASE("a cause that no known fix mends here keeps its ceiling") {
   TextRun run("meta cpu_count 1\nloader 1\n  collate 36ms\nthread main\n  steps 60\n    input\n" +
               test::healthy_step());
