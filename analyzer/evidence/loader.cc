@@ -437,30 +437,25 @@ double workers_on(double processors, double share) {
   return std::min(processors / share, most_workers(processors));
 }
 
-/// Mean number of `processors` that are busy if each of `workers` independently wants one for `share` of the time.
-double mean_busy(std::int64_t workers, double processors, double share) {
-  double busy = 0;
-  double probability = std::pow(1 - share, static_cast<double>(workers));  // that none wants one
-  for (std::int64_t k = 0; k <= workers && share < 1; ++k) {
-    busy += probability * std::min(processors, static_cast<double>(k));
-    probability *=
-        static_cast<double>(workers - k) / static_cast<double>(k + 1) * share / (1 - share);
-  }
-  return share < 1 ? busy : std::min(processors, static_cast<double>(workers));
-}
-
-/// Least number of workers that keep nearly all of the free processors busy. More than fit at all times: some of
-/// them wait for the storage.
+/// Least number of workers that keep nearly all of the free processors busy on average, if each independently wants one
+/// for `share` of the time. More than fit on the mean: some of them wait for the storage at the same time.
 std::int64_t workers_to_fill(double processors, double share) {
   constexpr double kNearlyAll = 0.95;
   constexpr double kMany = 128;  // chance hardly matters
   if (processors > kMany)
     return std::llround(std::min(std::ceil(workers_on(processors, share)), 1e9));
-  const auto most = static_cast<std::int64_t>(most_workers(processors));
-  std::int64_t workers = 1;
-  while (workers < most && mean_busy(workers, processors, share) < kNearlyAll * processors)
-    ++workers;
-  return workers;
+  const auto most = static_cast<std::size_t>(most_workers(processors));
+  std::vector<double> wanting = {1};  // by number of workers that want a processor: the probability
+  for (std::size_t workers = 1; workers < most; ++workers) {
+    wanting.push_back(0);
+    for (std::size_t k = workers; k > 0; --k) wanting[k] += share * (wanting[k - 1] - wanting[k]);
+    wanting[0] *= 1 - share;
+    double busy = 0;
+    for (std::size_t k = 1; k <= workers; ++k)
+      busy += wanting[k] * std::min(processors, static_cast<double>(k));
+    if (busy >= kNearlyAll * processors) return static_cast<std::int64_t>(workers);
+  }
+  return static_cast<std::int64_t>(most);
 }
 
 std::int64_t workers_that_fit(const RuleContext& context) {

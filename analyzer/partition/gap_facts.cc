@@ -24,20 +24,6 @@ std::vector<DeviceOpId> previous_on_stream(const Trace& trace) {
   return previous;
 }
 
-bool enqueues(const Calls& calls, CallId call) {
-  if (calls.op[call.value].valid()) return true;
-  switch (calls.kind[call.value]) {
-    case DeviceCallKind::kLaunch:
-    case DeviceCallKind::kGraphLaunch:
-    case DeviceCallKind::kCopy:
-    case DeviceCallKind::kCopyBlocking:
-    case DeviceCallKind::kMemset:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// The median pause between calls that enqueue work, from a sample. For threads that mostly issue without pauses, the median
 /// call: their few pauses say nothing about issuing. Calls in between that enqueue nothing (queries of a stream's state,
 /// event records) are part of issuing.
@@ -81,6 +67,20 @@ TimeClass class_of(Overhead::Kind kind) {
 }
 
 }  // namespace
+
+bool enqueues(const Calls& calls, CallId call) {
+  if (calls.op[call.value].valid()) return true;
+  switch (calls.kind[call.value]) {
+    case DeviceCallKind::kLaunch:
+    case DeviceCallKind::kGraphLaunch:
+    case DeviceCallKind::kCopy:
+    case DeviceCallKind::kCopyBlocking:
+    case DeviceCallKind::kMemset:
+      return true;
+    default:
+      return false;
+  }
+}
 
 GapFacts::GapFacts(const Trace& t, const RangeNames& n, const Attribution& a, const Steps& steps)
     : trace(t),

@@ -11,6 +11,9 @@
 
 namespace headway::analyzer {
 
+/// True for calls that give a device work: launches, copies and memsets.
+bool enqueues(const trace::Calls& calls, trace::CallId call);
+
 /// What explaining gaps needs to know of the whole trace, found once. Immutable, so the devices can be
 /// explained in parallel.
 class GapFacts {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analyzer/partition/gap_facts.h"
 #include "common/statistics.h"
 
 namespace headway::analyzer {
@@ -23,10 +24,6 @@ bool is_launch(DeviceCallKind kind) {
   return kind == DeviceCallKind::kLaunch || kind == DeviceCallKind::kGraphLaunch;
 }
 
-bool enqueues(DeviceCallKind kind) {
-  return is_launch(kind) || kind == DeviceCallKind::kCopy || kind == DeviceCallKind::kMemset;
-}
-
 /// Launches up to this long do not wait. The quickest tenth shows what they take by themselves: a full queue
 /// holds up the others.
 DurationNs longest_launch(const Calls& calls) {
@@ -38,7 +35,7 @@ DurationNs longest_launch(const Calls& calls) {
   if (lengths.empty()) return kShort;
   std::ranges::sort(lengths);
   const DurationNs usual{static_cast<std::int64_t>(percentile_sorted(lengths, 0.1))};
-  return std::clamp(usual * 3, kShort, kLongLaunch);
+  return std::clamp(std::min(usual, kLongLaunch) * 3, kShort, kLongLaunch);
 }
 
 /// When a thread of `process` waits, or none launches anything; by begin.
@@ -58,7 +55,7 @@ std::vector<Interval> waits_of(const Trace& trace, const Attribution& attributio
     const Interval call = trace.calls.interval(CallId{c});
     if (is_blocking(kind) || call.length() > (is_launch(kind) ? longest : kShort))
       waits.push_back(call);
-    if (!enqueues(kind)) continue;
+    if (!enqueues(trace.calls, CallId{c})) continue;
     pause_until(call.begin);
     launched = std::max(launched, call.end);
   }

@@ -18,7 +18,8 @@ class BetweenEditor {
   DurationNs per_step() const;
   /// Number of steady steps with this work.
   std::int64_t occasions() const;
-  /// Multiplies the time of this work. With 0, waits for batches inside it end at once.
+  /// Multiplies the time of this work. Waits for batches end at once inside every second occasion;
+  /// with 0, inside each.
   Scenario scaled(double by) const;
   /// Leaves out every second occasion; a last one without a pair takes half as long. Waits for
   /// batches inside it end at once. If steps after an occasion take longer than others (for

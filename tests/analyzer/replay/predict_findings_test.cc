@@ -5,9 +5,11 @@
 
 #include <algorithm>
 
+#include "analyzer/evidence/loader.h"
 #include "analyzer/report/facts.h"
 #include "analyzer/report/figures.h"
 #include "analyzer/rules/registry.h"
+#include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fix.h"
 #include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/text_run.h"
@@ -60,6 +62,25 @@ TEST_CASE("a finding shows the best fix that can be made, and the ceiling as at 
   CHECK(static_cast<double>(finding.predicted->recorded.ns) / 1e6 ==
         doctest::Approx(50).epsilon(0.02));
   CHECK(static_cast<double>(finding.predicted->step.ns) / 1e6 == doctest::Approx(25).epsilon(0.02));
+}
+
+TEST_CASE("workers that nearly always compute are about as many as the free processors") {
+  for (const auto& [processors, most] : {std::pair{"4", 4}, {"32", 33}, {"128", 129}}) {
+    CAPTURE(std::string(processors));
+    const TextRun run(std::string("meta cpu_count ") + processors +
+                      "\nloader 1 prefetch=2\n  read 60us bytes=1KB\n  decode 36ms\nthread main\n"
+                      "  steps 60\n    input\n" +
+                      test::healthy_step());
+    const Predictor predictor(run.trace, run.analysis);
+    const RuleContext context = rule_context(predictor);
+    const double share = share_of_making(context);
+    CHECK(share > 0.99);
+    CHECK(share < 1);
+    const WorkerRoom room =
+        room_for_workers(context, DurationNs{10'000'000}, DurationNs{36'000'000});
+    CHECK(room.workers <= most);
+    CHECK(room.workers >= most * 9 / 10 - 1);
+  }
 }
 
 TEST_CASE("more processors than any machine has do not keep anybody waiting") {
