@@ -253,10 +253,12 @@ bool reads_come_from_memory(const trace::Trace& trace, TimeNs since) {
   constexpr DurationNs kFromMemory{25'000};
   constexpr double kFastest = 0.1;
   std::vector<double> each;
+  std::vector<double> opens;
   for_each_call_on_file(trace, since, [&](const FileCalls& calls) {
-    each.push_back(static_cast<double>(calls.busy.ns) /
-                   static_cast<double>(std::max<std::int64_t>(1, calls.calls)));
+    (calls.read ? each : opens)
+        .push_back(static_cast<double>(calls.busy.ns) / static_cast<double>(calls.calls));
   });
+  if (each.empty()) each = std::move(opens);  // a file's name may be known where its bytes are not
   if (each.empty()) return false;
   std::ranges::sort(each);
   return percentile_sorted(each, kFastest) < static_cast<double>(kFromMemory.ns);

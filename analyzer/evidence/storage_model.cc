@@ -269,7 +269,9 @@ StorageModel storage_model(const trace::Trace& trace, TimeNs since,
     if (waiting.request && *waiting.request < *calls.request) calls = waiting;
   }
   StorageModel fitted = made_by(fit);
-  if (!fitted.limited() || !is_refuted(fitted)) return fitted;
+  // Reads from memory wait for processors (SharedProcessors), not for a storage.
+  if (!fitted.limited() || !(is_refuted(fitted) || reads_come_from_memory(trace, since)))
+    return fitted;
   StorageFit without;
   without.most_ns_per_byte = std::numeric_limits<double>::infinity();
   return made_by(without);

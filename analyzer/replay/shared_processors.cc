@@ -24,6 +24,9 @@ constexpr int kMostPasses = 8;
 constexpr double kAgree = 0.003;
 /// Share of the processors' time from which on threads wait for one.
 constexpr double kFull = 0.9;
+/// What a thread that slept computes, in ns, beyond its share before it has to share. Measured on Linux 6.18 with two
+/// processors: 0.2 to 0.9 ms (tests/bench/processor_share.py).
+constexpr double kCredit = 0.5e6;
 
 /// Share of its time in which a worker wants a processor, from the processor time that its process got while there was
 /// enough. 1 where that was not sampled.
@@ -60,30 +63,31 @@ class SharedProcessors::Profile {
     int training;
   };
   Profile(std::vector<Change> changes, double processors, double computes, bool training_shares)
-      : processors_(processors), computes_(computes), training_shares_(training_shares) {
+      : processors_(processors),
+        computes_(computes),
+        // On a single processor, no other thread would run meanwhile.
+        most_credit_(training_shares || processors <= 1 ? 0 : kCredit) {
     std::ranges::sort(changes, {}, &Change::time);
+    double credit = most_credit_;
     double working = 0;
     int training = 0;
-    for (const Change& change : changes) {
-      working += change.working;
-      training += change.training;
-      if (!at_.empty() && at_.back() == change.time) {
-        working_.back() = working;
-        training_.back() = training > 0;
-      } else {
-        at_.push_back(change.time);
-        working_.push_back(working);
-        training_.push_back(training > 0);
+    for (auto change = changes.begin(); change != changes.end();) {
+      const double at = change->time;
+      for (; change != changes.end() && change->time == at; ++change) {
+        working += change->working;
+        training += change->training;
       }
+      const double left = (change == changes.end() ? kNever : change->time) - at;
+      add(at, left, working, training > 0, credit);
     }
   }
 
   /// The work done in a stretch of that length, in ns at speed 1.
   double done(double begin, double length, bool trains) const {
     double sum = 0;
-    walk(begin, [&](double from, double to, double working, bool training) {
+    walk(begin, [&](double from, double to, const Piece& piece) {
       const double end = std::min(to, begin + length);
-      sum += (end - from) * speed(working, training, trains);
+      sum += (end - from) * (trains ? own_of(piece) : speed(piece.working, piece.own));
       return end < begin + length;
     });
     return sum;
@@ -92,15 +96,13 @@ class SharedProcessors::Profile {
   double length_of(double begin, double work, double counted, bool trains) const {
     double left = work;
     double end = begin;
-    walk(begin, [&](double from, double to, double working, bool training) {
+    walk(begin, [&](double from, double to, const Piece& piece) {
       const double own_end = begin + counted;
       // Cut where the counted part ends.
       for (const auto& [a, b, own] : {std::tuple(from, std::min(to, own_end), true),
                                       std::tuple(std::max(from, own_end), to, false)}) {
         if (b <= a) continue;
-        const double by = own      ? speed(working, training, trains)
-                          : trains ? speed(working, true, true)
-                                   : speed(working + 1, training, false);
+        const double by = trains ? own_of(piece) : speed(piece.working + (own ? 0 : 1), piece.own);
         if ((b - a) * by >= left) {
           end = a + left / by;
           left = 0;
@@ -115,31 +117,54 @@ class SharedProcessors::Profile {
   }
 
  private:
-  /// Speed of a thread that computes now.
-  double speed(double working, bool training, bool trains) const {
-    const double wanted = std::max(trains ? 0.0 : computes_, working * computes_);
-    if (training_shares_) {
-      const double rate =
-          std::min(1.0, processors_ / std::max(1e-9, wanted + (training || trains ? 1 : 0)));
-      return trains ? rate : 1 / (1 - computes_ + computes_ / rate);
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+  /// Nothing changes from `at` to the next one.
+  struct Piece {
+    double at;
+    double working;  ///< busy workers
+    double own;      ///< speed of the training thread; 0: it sleeps
+  };
+
+  double fair(double working) const {
+    return std::min(1.0, processors_ / (working * computes_ + 1));
+  }
+  /// Adds the pieces of `left` ns from `at` on.
+  void add(double at, double left, double working, bool training, double& credit) {
+    const double share = fair(working);
+    if (training && credit > 0 && share < 1) {
+      const double lasts = credit / (1 - share);
+      pieces_.push_back({at, working, 1});
+      credit -= std::min(left, lasts) * (1 - share);
+      if (lasts >= left) return;
+      credit = 0;
+      at += lasts;
+      left -= lasts;
     }
+    pieces_.push_back({at, working, training ? share : 0});
+    if (!training) credit = std::min(most_credit_, credit + share * left);
+  }
+  /// Speed of the training thread if it computes now.
+  double own_of(const Piece& piece) const {
+    return piece.own > 0 ? piece.own : fair(piece.working);
+  }
+  /// Speed of a worker that computes now.
+  double speed(double working, double own) const {
+    const double wanted = std::max(computes_, working * computes_);
     const double left =
-        training ? std::max(processors_ - 1, processors_ / (wanted + 1)) : processors_;
+        own > 0 ? std::max(processors_ - own, processors_ / (wanted + 1)) : processors_;
     const double rate = std::min(1.0, left / std::max(1e-9, wanted));
     return 1 / (1 - computes_ + computes_ / rate);
   }
 
-  /// Calls `visit(from, to, working, training)` for each even piece of time from `begin` on, until it returns false.
+  /// Calls `visit(from, to, piece)` for each piece from `begin` on, until it returns false.
   template <class Visit>
   void walk(double begin, Visit visit) const {
-    constexpr double kNever = std::numeric_limits<double>::infinity();
-    auto next = std::ranges::upper_bound(at_, begin) - at_.begin();
+    constexpr Piece kBefore{0, 0, 0};
+    auto next = std::ranges::upper_bound(pieces_, begin, {}, &Piece::at);
     double from = begin;
     for (;; ++next) {
-      const double to = next < std::ssize(at_) ? at_[static_cast<std::size_t>(next)] : kNever;
-      const std::size_t now = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, next - 1));
-      const bool known = next > 0;
-      if (!visit(from, to, known ? working_[now] : 0.0, known && training_[now])) return;
+      const double to = next == pieces_.end() ? kNever : next->at;
+      if (!visit(from, to, next == pieces_.begin() ? kBefore : *std::prev(next))) return;
       if (to == kNever) return;
       from = to;
     }
@@ -147,10 +172,8 @@ class SharedProcessors::Profile {
 
   double processors_;
   double computes_;
-  bool training_shares_;
-  std::vector<double> at_;
-  std::vector<double> working_;
-  std::vector<bool> training_;
+  double most_credit_;
+  std::vector<Piece> pieces_;
 };
 
 SharedProcessors::SharedProcessors(const Program& program, const std::vector<Part>& parts,
@@ -191,7 +214,7 @@ SharedProcessors::SharedProcessors(const Program& program, const std::vector<Par
       group.computes = share_that_computes(trace, analysis, loader.made, points, processors);
     double computed = 0;
     for (const Stretch& stretch : group.stretches) computed += stretch.recorded;
-    if (training_shares_ && training.valid() && group.workers > 0) add_training(training, group);
+    if (training.valid() && group.workers > 0) add_training(training, group);
     if (group.workers > 0 && known) {
       const auto recorded = [&](Slot slot) {
         return static_cast<double>(program.recorded(slot).ns);
@@ -297,19 +320,49 @@ std::optional<Scenario> SharedProcessors::settled(Replayer& replayer,
   }
   std::ranges::sort(computing, {}, [](const Computing& one) { return one.stretch->id; });
   Scenario shared = scenario;
-  Times by;
+  Times sum;
+  for (const Computing& one : computing)
+    (one.stretch->trains ? sum.training : sum.workers) += one.length;
   for (int pass = 0;; ++pass) {
-    for (Computing& one : computing)
-      one.length =
-          std::max(one.alone, (one.stretch->trains ? by.training : by.workers) * one.scaled);
     shared.edits = edited(scenario, computing);
-    Times needed = times_as_long(replayer.run(shared), computing);
-    const double most = std::max(std::abs(needed.workers - 1), std::abs(needed.training - 1));
+    const Times needed = needed_at(replayer.run(shared), computing);
+    const auto factor = [](double to, double from) { return from > 0 ? to / from : 1.0; };
+    Times by{factor(needed.workers, sum.workers), factor(needed.training, sum.training)};
+    const double most = std::max(std::abs(by.workers - 1), std::abs(by.training - 1));
     if (most <= kAgree || pass == kMostPasses) return shared;
     // Full processors need the whole correction; others may oscillate, so later passes take its root.
-    if (pass > 1) needed = {std::sqrt(needed.workers), std::sqrt(needed.training)};
-    by = {by.workers * needed.workers, by.training * needed.training};
+    if (pass > 1) by = {std::sqrt(by.workers), std::sqrt(by.training)};
+    sum = {sum.workers * by.workers, sum.training * by.training};
+    share_out(computing, false, sum.workers);
+    share_out(computing, true, sum.training);
   }
+}
+
+void SharedProcessors::share_out(std::vector<Computing>& computing, bool trains, double all) {
+  double scaled = 0;
+  double alone = 0;
+  for (const Computing& one : computing) {
+    if (one.stretch->trains != trains) continue;
+    scaled += one.scaled;
+    alone += one.alone;
+  }
+  if (alone <= 0) return;
+  const bool longer = all > scaled;
+  const auto length = [&](const Computing& one, double by) {
+    return longer ? std::max(one.scaled, by * one.alone) : std::max(one.alone, by * one.scaled);
+  };
+  constexpr int kHalvings = 40;
+  double low = 0;
+  double high = longer ? all / alone : 1;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    double sum = 0;
+    for (const Computing& one : computing)
+      if (one.stretch->trains == trains) sum += length(one, middle);
+    (sum < all ? low : high) = middle;
+  }
+  for (Computing& one : computing)
+    if (one.stretch->trains == trains) one.length = length(one, high);
 }
 
 /// The scenario's edits with the lengths of `computing` in place of theirs.
@@ -328,11 +381,10 @@ std::vector<Edit> SharedProcessors::edited(const Scenario& scenario,
   return edits;
 }
 
-SharedProcessors::Times SharedProcessors::times_as_long(
-    const std::vector<std::int64_t>& times, const std::vector<Computing>& computing) const {
+SharedProcessors::Times SharedProcessors::needed_at(const std::vector<std::int64_t>& times,
+                                                    const std::vector<Computing>& computing) const {
   const auto time_of = [&](Slot slot) { return static_cast<double>(times[slot.value]); };
-  Times now{0, 0};
-  Times needed{0, 0};
+  Times needed;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     std::vector<Busy> busy;
     for (const Computing& one : computing)
@@ -342,13 +394,11 @@ SharedProcessors::Times SharedProcessors::times_as_long(
     for (const Computing& one : computing) {
       if (one.group != g) continue;
       const bool trains = one.stretch->trains;
-      (trains ? now.training : now.workers) += one.length;
       (trains ? needed.training : needed.workers) +=
           profile.length_of(time_of(one.stretch->from), one.alone, one.length, trains);
     }
   }
-  return {now.workers > 0 ? needed.workers / now.workers : 1,
-          now.training > 0 ? needed.training / now.training : 1};
+  return needed;
 }
 
 }  // namespace headway::analyzer

@@ -11,17 +11,18 @@
 namespace headway::analyzer {
 
 /// Loader workers and the training thread on the processors that they share. Where more threads compute than there are
-/// processors, each gets a part and takes longer accordingly. The training thread of a GPU program gets a processor whenever it
-/// computes: it sleeps often and is scheduled at once when it wakes up. A thread that computes the model itself shares
-/// like the others.
+/// processors, each gets a part and takes longer accordingly. The training thread of a GPU program is scheduled at once when a
+/// batch wakes it up, and makes up for the share that it left to the workers while it slept, for half a millisecond; then, or
+/// where it computes the model itself, it shares like the others.
 class SharedProcessors {
  public:
   /// Keeps references to both.
   SharedProcessors(const Program& program, const std::vector<Part>& parts,
                    const Analysis& analysis);
 
-  /// The scenario with the lengths that computing takes in it. One factor applies to all stretches of workers, another to those
-  /// of the training thread, and no stretch gets shorter than with its own processor. (Separate lengths per stretch, found by
+  /// The scenario with the lengths that computing takes in it. Where threads get less of the processors than in the
+  /// recording, the stretches that got most get less; where they get more, all get more in proportion, up to a processor of
+  /// their own. Those of the workers change together, and those of the training thread. (Separate lengths per stretch, found by
   /// repeated replays, drift apart.) None where no thread ever waits for a processor, in the recording or in the scenario.
   /// Replays up to nine times.
   std::optional<Scenario> settled(Replayer& replayer, const Scenario& scenario) const;
@@ -59,10 +60,10 @@ class SharedProcessors {
     double alone;   ///< with its own processor
     double length;  ///< as assumed in this pass
   };
-  /// Factors by which stretches are longer.
+  /// Sums over stretches, in ns.
   struct Times {
-    double workers = 1;
-    double training = 1;
+    double workers = 0;
+    double training = 0;
   };
   struct Busy {
     double begin;
@@ -78,9 +79,11 @@ class SharedProcessors {
   Profile profile_of(const Group& group, const std::vector<Busy>& workers, TimeOf time_of) const;
   static std::vector<Edit> edited(const Scenario& scenario,
                                   const std::vector<Computing>& computing);
-  /// Factors from the assumed to the needed lengths of all stretches together, given what computes beside them at `times`.
-  Times times_as_long(const std::vector<std::int64_t>& times,
-                      const std::vector<Computing>& computing) const;
+  /// Sets the lengths of the training thread's stretches, or of the workers', so that they add up to `all`.
+  static void share_out(std::vector<Computing>& computing, bool trains, double all);
+  /// The needed lengths of all stretches together, given what computes beside them at `times`.
+  Times needed_at(const std::vector<std::int64_t>& times,
+                  const std::vector<Computing>& computing) const;
 
   const Program& program_;
   const std::vector<Part>& parts_;

@@ -25,6 +25,28 @@ TEST_CASE("workers share the processors while more of them compute than there ar
   CHECK(pool.run_until_made(6) == 4000);
 }
 
+TEST_CASE("a training thread that slept is ahead of its share for a moment") {
+  constexpr std::int64_t kMs = 1'000'000;
+  const Legs long_ones = {{Leg::Kind::kCompute, 20 * kMs}};
+  WorkerPool pool(3, 2, 0);
+  for (std::int64_t batch = 0; batch < 3; ++batch) pool.order(batch, 0, long_ones);
+  // Its share is half a processor: it runs alone for 1 ms, which is 0.5 ms more than that.
+  CHECK(pool.train(0, 10 * kMs) == 19 * kMs);
+  // Each worker has computed for 1 / 3 + 18 / 2 ms, and has two thirds of a processor while the training thread sleeps.
+  CHECK(pool.run_until_made(2) == 35 * kMs);
+  CHECK(pool.train(35 * kMs, 10 * kMs) == 45 * kMs);  // nobody else computes
+  for (std::int64_t batch = 3; batch < 6; ++batch) pool.order(batch, 0, long_ones);
+  CHECK(pool.train(45 * kMs, kMs) == 46 * kMs);
+  CHECK(pool.train(46 * kMs, kMs) == 48 * kMs);
+}
+
+TEST_CASE("on one processor the training thread never takes more than its share") {
+  WorkerPool pool(1, 1, 0);
+  pool.order(0, 0, kComputing);
+  CHECK(pool.train(0, 500) == 1000);
+  CHECK(pool.run_until_made(0) == 1500);
+}
+
 TEST_CASE("workers that wait for a batch to be taken take no processor") {
   WorkerPool pool(8, 1, 0);
   pool.order(0, 0, kComputing);

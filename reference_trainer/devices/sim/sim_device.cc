@@ -94,9 +94,13 @@ double SimDevice::noise(double width, std::uint64_t what, std::int64_t which) co
 }
 
 void SimDevice::spend(std::chrono::nanoseconds duration) {
-  now_ +=
+  compute(
       std::llround(static_cast<double>(duration.count()) *
-                   noise(drawn_.noise.call, 0x5BE4D, static_cast<std::int64_t>(next_correlation_)));
+                   noise(drawn_.noise.call, 0x5BE4D, static_cast<std::int64_t>(next_correlation_))));
+}
+
+void SimDevice::compute(std::int64_t ns) {
+  now_ = workers_ ? workers_->train(now_, ns) : now_ + ns;
 }
 
 // ---- calls ----
@@ -113,9 +117,9 @@ Call& SimDevice::begin_call(DeviceCallKind kind, StreamId on, std::int64_t bytes
 
 /// Adds the call's own work, after any waiting.
 void SimDevice::end_call(std::int64_t cost) {
-  now_ +=
+  compute(
       std::llround(static_cast<double>(cost) *
-                   noise(drawn_.noise.call, 0xCA11, static_cast<std::int64_t>(call_.correlation)));
+                   noise(drawn_.noise.call, 0xCA11, static_cast<std::int64_t>(call_.correlation))));
   call_.end = now_;
   if (options_.record_events) recording_.calls.push_back(call_);
 }
@@ -371,7 +375,7 @@ void SimDevice::enqueue_collective(StreamId on, const SimCollective& collective)
   const std::size_t range = recording_.ranges.size();
   const std::int64_t begin = now_;
   constexpr std::int64_t kPrepareNs = 3000;  // of the library, before its launch
-  now_ += kPrepareNs;
+  compute(kPrepareNs);
   begin_call(DeviceCallKind::kLaunch, on);
   Work work;
   work.op.kind = DeviceOpKind::kCommunication;

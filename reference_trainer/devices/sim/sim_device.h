@@ -12,6 +12,7 @@
 #include "reference_trainer/devices/sim/recording.h"
 #include "reference_trainer/devices/sim/sim_timeline.h"
 #include "reference_trainer/devices/sim/sim_world.h"
+#include "reference_trainer/devices/sim/worker_pool.h"
 
 namespace headway::trainer::sim {
 
@@ -95,6 +96,9 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   std::chrono::nanoseconds now() const override { return std::chrono::nanoseconds(now_); }
   void spend(std::chrono::nanoseconds duration) override;
   void rest(std::chrono::nanoseconds duration) override { now_ += duration.count(); }
+  /// The loader's workers that compete with the training thread for processors; null: none do. The
+  /// caller keeps it until it is replaced.
+  void compete_with(WorkerPool* workers) { workers_ = workers; }
 
   // ---- nvtx::Listener, for the thread that drives the device ----
   void push(nvtx::Name name, const conventions::RangePayload& payload) override;
@@ -121,6 +125,9 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   /// Begins a call of the host; end_call() advances the clock by its cost.
   Call& begin_call(DeviceCallKind kind, StreamId on, std::int64_t bytes = 0);
   void end_call(std::int64_t cost);
+  /// Advances the clock by what the training thread computes, which takes `ns` on a processor of its
+  /// own.
+  void compute(std::int64_t ns);
   /// Makes the call wait until that work has ended.
   void block_for(StreamId on, std::uint64_t sequence);
   void block_for_all();
@@ -144,6 +151,7 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   DeviceInfo info_;
   Recording recording_;
   Timeline timeline_;
+  WorkerPool* workers_ = nullptr;
   Call call_;  ///< the current call
   std::vector<std::size_t> open_ranges_;
   /// By stream: for each place in its queue, the number of its last piece of work. A graph takes

@@ -82,6 +82,10 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
   }
 }
 
+SimLoader::~SimLoader() {
+  device_.compete_with(nullptr);
+}
+
 /// Starts all workers at once, when the last batch of the previous epoch was taken.
 void SimLoader::start_epoch(std::int64_t epoch) {
   if (epoch == epoch_) return;
@@ -93,6 +97,8 @@ void SimLoader::start_epoch(std::int64_t epoch) {
 }
 
 void SimLoader::order() {
+  if (next_ >= options_.batches) return;
+  start_epoch(options_.reuse_workers ? 0 : next_ / per_epoch_);
   const std::int64_t ahead = std::max(options_.prefetch, 1);
   std::int64_t end = std::min(next_ + ahead, options_.batches);
   if (!options_.reuse_workers) end = std::min(end, (epoch_ + 1) * per_epoch_);
@@ -111,8 +117,7 @@ Batch* SimLoader::next() {
     pool_.run_beside_training(asked);
     pool_.order(id, asked, legs_of(id));
   } else {
-    start_epoch(options_.reuse_workers ? 0 : id / per_epoch_);
-    order();
+    if (id == 0) order();
     pool_.run_beside_training(asked);
   }
   const std::int64_t made = pool_.run_until_made(id);
@@ -120,6 +125,10 @@ Batch* SimLoader::next() {
   if (made > asked) device_.rest(std::chrono::nanoseconds(made - asked));
   ++next_;
   returned_[static_cast<std::size_t>(id)] = device_.now().count();
+  if (options_.workers > 0) {
+    order();
+    if (pool_.may_contend()) device_.compete_with(&pool_);
+  }
   HEADWAY_INVARIANT(!free_.empty());
   Batch* batch = free_.back();
   free_.pop_back();

@@ -33,7 +33,7 @@ struct LoaderCosts {
   std::int64_t read_ns = 3000;  ///< likewise
   double read_per_byte = 0.3;
   /// Cores of the host per rank. More threads than this slow each other down while they compute
-  /// (worker_pool.h).
+  /// (worker_pool.h), the training thread too.
   int cores = 16;
 
   /// Multiplies all costs of the processor by `factor`.
@@ -57,6 +57,7 @@ class SimLoader final : public BatchSource {
  public:
   SimLoader(SimDevice& device, SampleSource& source, const LoaderOptions& options,
             const LoaderCosts& costs, const SimStorage& storage);
+  ~SimLoader() override;
 
   Batch* next() override;
   std::int64_t next_id() const override { return next_; }
@@ -85,10 +86,11 @@ class SimLoader final : public BatchSource {
   void check_memory() const;
   /// The share of the storage's work that remains for this batch despite the page cache, 0..1.
   double cold(std::int64_t batch) const;
-  /// Starts the workers of this epoch and orders the batches that there is room for.
-  void start_epoch(std::int64_t epoch);
-  /// Orders all batches of the current epoch that there is room for.
+  /// Orders all batches that there is room for, up to the epoch of the next one, unless workers go on
+  /// to the following.
   void order();
+  /// Starts the workers of this epoch.
+  void start_epoch(std::int64_t epoch);
   std::vector<Leg> legs_of(std::int64_t batch) const;
   void add_read(std::int64_t batch, std::vector<Leg>& legs) const;
   /// Records the ranges of a batch's stages, and what the batch waited for.

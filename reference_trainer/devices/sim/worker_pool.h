@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <vector>
 
 namespace headway::trainer::sim {
@@ -29,8 +30,9 @@ struct MadeBatch {
 };
 
 /// A loader's workers on a virtual clock. Threads that compute at the same time get a processor
-/// each, or equal shares of those that exist. The training thread gets a processor whenever it
-/// computes: it sleeps often and is scheduled at once when it wakes up.
+/// each, or equal shares of those that exist. The training thread is scheduled at once when it wakes
+/// up and keeps its processor for a moment: it makes up for the share that it left to the workers
+/// while it slept, but not for more than kCredit. Then it gets an equal share like them.
 class WorkerPool {
  public:
   /// `places`: how many readers the storage serves at once; 0: any number. No workers: the training
@@ -43,8 +45,14 @@ class WorkerPool {
   /// Orders a batch. Workers begin batches in the order of these calls; the worker that is free
   /// first takes the next. `room`: time before which the batch cannot begin.
   void order(std::int64_t batch, std::int64_t room, std::vector<Leg> legs);
-  /// Advances to `until`, while the training thread computes.
+  /// Advances to `until`, while the training thread computes, or waits for the device, which takes a
+  /// processor too.
   void run_beside_training(std::int64_t until);
+  /// Advances to `begin` likewise, and on while the training thread computes what takes `work` ns on
+  /// a processor of its own. Returns the time at which it is done.
+  std::int64_t train(std::int64_t begin, std::int64_t work);
+  /// Whether threads can ever wait for a processor.
+  bool may_contend() const { return std::ssize(workers_) + 1 > processors_; }
   /// Advances until this batch, which must have been ordered, is made, while the training thread
   /// waits. Returns the time.
   std::int64_t run_until_made(std::int64_t batch);
@@ -80,8 +88,9 @@ class WorkerPool {
   /// changed.
   bool step(Task& task);
   bool end_tasks();
-  /// Advances to the next event, or to `limit`.
-  void advance(double limit, bool training);
+  /// Advances to the next event, to `limit`, or until the training thread has computed `work` ns.
+  /// Returns how much it has computed; without `training`, it sleeps.
+  double advance(double limit, bool training, double work);
   /// The earliest time at which the next order can begin; kNever without one.
   double next_order() const;
   std::size_t first_free() const;
@@ -93,6 +102,7 @@ class WorkerPool {
   std::vector<Task> tasks_;  ///< in the order of their begin
   std::vector<MadeBatch> made_;
   double now_ = 0;
+  double credit_;  ///< ns that the training thread computes before it shares
   double transfer_free_ = 0;  ///< when the last transfer ends
   int reading_ = 0;           ///< tasks that have a place at the storage
 };

@@ -2,11 +2,15 @@
 // What a fix of the host's work is predicted to gain is what the run with it gains: workers, and work between steps.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <string>
+
 #include "tests/reference_trainer/simulated_trace/predicted.h"
 
 namespace headway::trainer {
 
 using test::check_done;
+using test::kImages;
 using test::kText;
 using test::mean_step_ns;
 using test::Predicted;
@@ -33,6 +37,29 @@ TEST_CASE("workers that wait for the storage may be more than fit on the process
   // Six compute as much as one processor does; with six, it is idle while most of them wait.
   CHECK(std::stoi(workers) > 8);
   CHECK(mean_step_ns(run, {{"workers", workers}}) < 0.9 * mean_step_ns(run, {{"workers", "6"}}));
+}
+
+TEST_CASE("a training thread that hardly ever sleeps shares the processors with its workers") {
+  // Eight workers on two processors, and launches that take half of the step.
+  const Switches run = with(kImages, {{"source", "files"},
+                                      {"batch", "64"},
+                                      {"samples", "4096"},
+                                      {"workers", "8"},
+                                      {"prefetch", "16"},
+                                      {"host_cores", "2"},
+                                      {"launch_us", "10"}});
+  // Long enough that the batches which are made before the first step do not count.
+  constexpr int kSteps = 400;
+  const Predicted before(run, kSteps);
+  const auto check = [&](const std::string& fix, const Switches& change, double within) {
+    CAPTURE(fix);
+    const double done = mean_step_ns(run, change, kSteps);
+    CHECK(std::abs(done / mean_step_ns(run, {}, kSteps) - 1) > 0.05);
+    CHECK(before.step_ns(fix) == doctest::Approx(done).epsilon(within));
+  };
+  check("augment-on-device", {{"augment_on", "device"}}, 0.03);
+  check("cuda-graph", {{"cuda_graph", "on"}}, 0.04);
+  check("fewer-workers", {{"workers", "1"}, {"prefetch", "2"}}, 0.03);
 }
 
 TEST_CASE("work between steps that is left out, or done half as often, gains what is predicted") {
