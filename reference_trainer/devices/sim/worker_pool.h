@@ -102,7 +102,7 @@ class WorkerPool {
   std::vector<Task> tasks_;  ///< in the order of their begin
   std::vector<MadeBatch> made_;
   double now_ = 0;
-  double credit_;  ///< ns that the training thread computes before it shares
+  double credit_;             ///< ns that the training thread computes before it shares
   double transfer_free_ = 0;  ///< when the last transfer ends
   int reading_ = 0;           ///< tasks that have a place at the storage
 };
