@@ -152,7 +152,7 @@ std::size_t before_a_drop(const std::vector<double>& durations) {
   constexpr double kWorthIt = 0.03;
   /// Least gap between the 10th percentile of the steps before the drop and the 90th after it, as a share of the drop.
   constexpr double kApart = 0.25;
-  const std::size_t late = std::max(durations.size() / 4, kMinLate);
+  const std::size_t late = std::max(durations.size() / 5, kMinLate);
   if (durations.size() < kMinBefore + late) return 0;
   // Where the two parts differ most; a rare long step must not decide it.
   std::vector<double> sorted = durations;
@@ -178,7 +178,12 @@ std::size_t before_a_drop(const std::vector<double>& durations) {
   std::sort(after.begin(), after.end());
   const double drop = before[before.size() / 2] - after[after.size() / 2];
   const double apart = before[before.size() / 10] - after[(after.size() * 9 - 1) / 10];
-  return drop >= kWorthIt * after[after.size() / 2] && apart >= kApart * drop ? at : 0;
+  if (drop < kWorthIt * after[after.size() / 2] || apart < kApart * drop) return 0;
+  // Most of the later steps decide that there is a drop; it may come a little after the first of them.
+  const double half_way = after[after.size() / 2] + drop / 2;
+  while (at + kMinLate < durations.size() && durations[at] > half_way) ++at;
+  // As in slow_in_a_row().
+  return std::min(at + 1, durations.size() - 1);
 }
 
 /// Marks what is not steady on one thread: cut, first, last, slow at the start, skipped by the

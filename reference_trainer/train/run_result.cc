@@ -27,7 +27,7 @@ std::optional<float> mean_of_last(const std::vector<StepRecord>& steps,
 }  // namespace
 
 std::size_t RunResult::warm_up_steps() const {
-  const std::size_t cold = cold_steps <= steps.size() / 5 * 4 ? cold_steps : 0;
+  const std::size_t cold = 5 * cold_steps <= 4 * steps.size() ? cold_steps : 0;
   return std::max(std::min(kMostWarmUpSteps, steps.size() / 5), cold);
 }
 
