@@ -82,8 +82,11 @@ std::int64_t LinkModel::collective_ns(CollectiveKind kind, Scope scope, int rank
     if (half_rate_bytes > 0) rate *= std::max(kOfFlags, piece / (piece + half_rate_bytes));
   }
   const double transfer = std::isinf(rate) || moved == 0 ? 0 : moved / rate;
+  // The server hears from every rank, so both of its hops are between nodes if there are several.
+  const Scope on_links =
+      kind == CollectiveKind::kParameterServer && leaves_node ? Scope::kAcross : scope;
   return static_cast<std::int64_t>(
-      std::llround((start_s + latency_s(scope, ranks, hops) + transfer) * 1e9));
+      std::llround((start_s + latency_s(on_links, ranks, hops) + transfer) * 1e9));
 }
 
 }  // namespace headway::trainer

@@ -42,6 +42,7 @@ std::vector<Transfer> sums_at_a_root(const Predictor& predictor) {
 
 /// The costs of a sum at a root.
 struct AtRoot {
+  double start_ns = kCollectiveStartNs;
   double hop_ns = kHopAcrossNs;
   double longest_hop_ns = kHopAcrossNs;
   double per_byte = 0;  ///< of a message over the root's link, both ways; 0: not known
@@ -52,8 +53,8 @@ struct AtRoot {
   }
 };
 
-/// The costs from the recorded sums. Sums of several sizes show the fixed cost, which is two hops:
-/// there and back.
+/// The costs from the recorded sums. Sums of several sizes show the fixed cost, which is a start and
+/// two hops: there and back.
 AtRoot at_root(const std::vector<Transfer>& sums) {
   constexpr std::size_t kSizes = 3;
   std::set<double> sizes;
@@ -64,11 +65,13 @@ AtRoot at_root(const std::vector<Transfer>& sums) {
   }
   // Two hops take at most as long as the shortest sum; over Ethernet they may take as long.
   constexpr double kLongestHopNs = 100'000;
-  if (sizes.size() < kSizes)
-    return {kHopAcrossNs, std::clamp(least / 2, kHopAcrossNs, kLongestHopNs), 0};
-  const TransferLine line = fit_transfers(sums);
   AtRoot known;
-  known.hop_ns = std::min(line.fixed, least) / 2;
+  known.longest_hop_ns = std::clamp(least / 2, kHopAcrossNs, kLongestHopNs);
+  if (sizes.size() < kSizes) return known;
+  const TransferLine line = fit_transfers(sums);
+  const double fixed = std::min(line.fixed, least);
+  known.start_ns = std::min(fixed, kCollectiveStartNs);
+  known.hop_ns = (fixed - known.start_ns) / 2;
   known.longest_hop_ns = std::max(kHopAcrossNs, known.hop_ns);
   known.per_byte = line.per_byte / (sums.front().ranks - 1);
   return known;
@@ -85,6 +88,8 @@ struct Ring {
     kLonger
   } hop;  ///< of what sums show and what is usual
 };
+/// As in hierarchical_allreduce.cc.
+constexpr double kOneOfMany = 0.75;
 constexpr Ring kUsual{1, 1, 1, Ring::Hop::kLikely};
 constexpr Ring kFast{0, 1, 1.75, Ring::Hop::kShorter};
 constexpr Ring kSlow{4, 0.6, 0.6, Ring::Hop::kLonger};
@@ -99,7 +104,8 @@ struct Nodes {
   int ranks = 0;
   int per_node =
       1;  ///< ranks of a node that sum first; 1: one ring of all ranks; `ranks`: a single node
-  NodeLinks inside = {};  ///< of the stages inside a node, or of the one ring there
+  int on_node = 1;        ///< ranks of a node
+  NodeLinks inside = {};  ///< of the stages inside a node, or of the ring there
 
   bool one() const { return per_node == ranks; }
   bool in_stages() const { return per_node > 1 && !one(); }
@@ -118,29 +124,46 @@ double ring_ns(const Trace& trace, const Transfer& sum, const AtRoot& root, cons
   if (nodes.one()) return time_of(nodes.inside.line, sum.bytes, ring.link);
   const int members = nodes.ranks / nodes.per_node;
   const double once = root.once_ns(sum);
-  const double connection = nodes.in_stages() ? 1 : ring.connection;
+  // Where a node has several ranks, as many connections may share its network; one ring has one.
+  const double one_of_many = nodes.on_node > 1 ? kOneOfMany : 1;
+  const double connection = nodes.in_stages() ? 1 : ring.connection * one_of_many;
   const double small = time_of_small_piece(trace, sum.op, sum.bytes / nodes.ranks) - 1;
   double wire = once * moved_share(members) * (1 + ring.small_pieces * small) / connection;
   if (nodes.inside.bytes_per_ns > 0)
     wire = std::max(wire, 2 * moved_share(members) * sum.bytes / nodes.per_node /
                               (nodes.inside.bytes_per_ns * ring.link));
-  const double across = wire + hops_of(members, true) * hop_ns(root, ring);
+  const Hops hops = hops_in_nodes(members, nodes.in_stages() ? 1 : nodes.on_node, true);
+  const double hop = hop_ns(root, ring);
+  const double across =
+      wire + root.start_ns + hops.across * hop + hops.inside * std::min(hop, kHopInsideNs);
   return across + (nodes.in_stages() ? 2 * time_of(nodes.inside.line, sum.bytes, ring.link) : 0);
 }
 
-Nodes nodes_of(const Predictor& predictor, const Transfer& sum) {
+double time_of_all(const Trace& trace, std::span<const Transfer> sums, const AtRoot& root,
+                   const Nodes& nodes) {
+  double all = 0;
+  for (const Transfer& one : sums) all += ring_ns(trace, one, root, nodes, kUsual);
+  return all;
+}
+
+/// The faster way: a single ring, or sums inside the nodes before rings between them.
+Nodes nodes_of(const Predictor& predictor, std::span<const Transfer> sums, const AtRoot& root) {
   const Trace& trace = predictor.trace();
+  const Transfer& sum = sums.front();
   const DeviceId device = trace.streams[trace.device_ops.stream[sum.op.value].value].device;
   auto links = [&](std::string_view kind, int ranks) {
     return node_links(predictor, kind, ranks, trace.devices[device.value]);
   };
-  const int per_node = ranks_per_node(trace);
+  const int on_node = std::max(1, ranks_per_node(trace));
   NodeLinks of_all = links("allreduce", sum.ranks);
-  if (per_node >= sum.ranks && !of_all.text.empty())
-    return {sum.ranks, sum.ranks, std::move(of_all)};
-  if (per_node <= 1 || per_node >= sum.ranks || sum.ranks % per_node != 0 || of_all.text.empty())
-    return {sum.ranks, 1, std::move(of_all)};
-  return {sum.ranks, per_node, links("reducescatter", per_node)};
+  const bool known = !of_all.text.empty();
+  if (on_node >= sum.ranks && known) return {sum.ranks, sum.ranks, sum.ranks, std::move(of_all)};
+  const bool full = on_node < sum.ranks && sum.ranks % on_node == 0;
+  Nodes ring{sum.ranks, 1, full ? on_node : 1, std::move(of_all)};
+  if (on_node == 1 || !full || !known) return ring;
+  Nodes stages{sum.ranks, on_node, on_node, links("reducescatter", on_node)};
+  return time_of_all(trace, sums, root, ring) < time_of_all(trace, sums, root, stages) ? ring
+                                                                                       : stages;
 }
 
 Scenario without_server(const Predictor& predictor, std::span<const Transfer> sums,
@@ -157,14 +180,11 @@ Scenario without_server(const Predictor& predictor, std::span<const Transfer> su
 Proposal propose(const Predictor& predictor) {
   const std::vector<Transfer> sums = sums_at_a_root(predictor);
   if (sums.empty()) return not_here("no sums of gradients go to one rank");
-  const Nodes nodes = nodes_of(predictor, sums.front());
   const AtRoot root = at_root(sums);
+  const Nodes nodes = nodes_of(predictor, sums, root);
   double before = 0;
-  double after = 0;
-  for (const Transfer& one : sums) {
-    before += one.ns;
-    after += ring_ns(predictor.trace(), one, root, nodes, kUsual);
-  }
+  for (const Transfer& one : sums) before += one.ns;
+  const double after = time_of_all(predictor.trace(), sums, root, nodes);
   const auto count = static_cast<double>(sums.size());
   Proposal proposal{
       true,
@@ -189,9 +209,10 @@ const Fix kRingAllReduce{
     0.25,
     "--topology flat",
     "A sum to one rank and back drops to 1/n as a ring of n ranks: the root's link carries n - 1 "
-    "messages each way, a ring link (n-1)/n of one. Ranks on one node sum first. Pieces up to 512 "
-    "KiB run at half rate. A hop takes half of the fixed cost of a sum at the root, or 14 µs (up "
-    "to "
+    "messages each way, a ring link (n-1)/n of one. Ranks on one node sum first where that is "
+    "faster. Pieces up to 512 "
+    "KiB run at half rate. A hop between nodes takes half of the fixed cost of a sum at the root "
+    "beyond its start (8.4 µs), or 14 µs (up to "
     "100 µs) where sums have few sizes. Within one node, the link between its devices decides.",
     "network speed for small pieces, and one connection's share of the network and device links",
     propose};

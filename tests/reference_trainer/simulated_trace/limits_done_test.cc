@@ -87,6 +87,16 @@ TEST_CASE("without a parameter server, ranks of one node sum over the links betw
         "all-reduce-instead-of-parameter-server", {{"topology", "flat"}}, true, 0.1);
 }
 
+TEST_CASE("without a parameter server, a small sum takes six hops between four nodes instead of two") {
+  check(with(kText, {{"ranks", "8"},
+                     {"ranks_per_node", "2"},
+                     {"network_us", "10"},
+                     {"first_bucket_mb", "0"},
+                     {"bucket_mb", "0"},
+                     {"topology", "parameter-server"}}),
+        "all-reduce-instead-of-parameter-server", {{"topology", "hierarchical"}}, false, 0.1);
+}
+
 TEST_CASE("a slow link inside the nodes decides what sums there gain") {
   check(with(kText, {{"ranks", "4"},
                      {"ranks_per_node", "2"},
