@@ -160,7 +160,8 @@ TEST_CASE("steps that all become faster for good were warm-up, a trend or noise 
   // Files are in memory from step 35 on; one step in the faster part is long. The first is out as the
   // first, and the device waits in the one after.
   CHECK(dropped([](int i) { return i == 50 ? 4000 : (i < 35 ? 1130 : 1000) + 7 * (i % 5); }) == 35);
-  CHECK(dropped([](int i) { return (i < 48 ? 1130 : 1000) + 7 * (i % 5); }) == 48);  // the last that may
+  CHECK(dropped([](int i) { return (i < 48 ? 1130 : 1000) + 7 * (i % 5); }) ==
+        48);  // the last that may
   CHECK(dropped([](int i) { return (i < 35 ? 1000 : 1130) + 7 * (i % 5); }) == 0);  // slower
   CHECK(dropped([](int i) { return 1100 - 2 * i; }) == 0);                          // a trend
   CHECK(dropped([](int i) { return 1000 + 37 * (i * 7 % 11); }) == 0);              // noise

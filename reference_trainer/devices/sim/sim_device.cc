@@ -94,9 +94,9 @@ double SimDevice::noise(double width, std::uint64_t what, std::int64_t which) co
 }
 
 void SimDevice::spend(std::chrono::nanoseconds duration) {
-  compute(
-      std::llround(static_cast<double>(duration.count()) *
-                   noise(drawn_.noise.call, 0x5BE4D, static_cast<std::int64_t>(next_correlation_))));
+  compute(std::llround(
+      static_cast<double>(duration.count()) *
+      noise(drawn_.noise.call, 0x5BE4D, static_cast<std::int64_t>(next_correlation_))));
 }
 
 void SimDevice::compute(std::int64_t ns) {

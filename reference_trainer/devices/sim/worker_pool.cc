@@ -47,8 +47,7 @@ void WorkerPool::run_beside_training(std::int64_t until) {
 
 std::int64_t WorkerPool::train(std::int64_t begin, std::int64_t work) {
   run_beside_training(begin);
-  for (auto left = static_cast<double>(work); left > kNothing;)
-    left -= advance(kNever, true, left);
+  for (auto left = static_cast<double>(work); left > kNothing;) left -= advance(kNever, true, left);
   return std::max<std::int64_t>(begin, std::llround(now_));
 }
 

@@ -87,7 +87,8 @@ TEST_CASE("without a parameter server, ranks of one node sum over the links betw
         "all-reduce-instead-of-parameter-server", {{"topology", "flat"}}, true, 0.1);
 }
 
-TEST_CASE("without a parameter server, a small sum takes six hops between four nodes instead of two") {
+TEST_CASE(
+    "without a parameter server, a small sum takes six hops between four nodes instead of two") {
   check(with(kText, {{"ranks", "8"},
                      {"ranks_per_node", "2"},
                      {"network_us", "10"},
