@@ -6,7 +6,7 @@
 //   flat buffer, delay_allreduce, a manual reduction after backward()) leaves compute and network
 //   idle in turn.
 // Formula: recoverable = the smaller of exposed communication and backward compute, per step. A
-//   collective is late if four fifths of its step's backward kernel time precede it. Summing and
+//   collective is late if four fifths of its backward pass's kernel time precede it. Summing and
 //   scaling gradients after the exchange belongs to the backward pass, too.
 // Falsified by: collectives that begin earlier.
 // Known false positives: persistent kernels that need all multiprocessors; sharded optimizers whose
@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/early_exchanges.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/kernels/communication.h"
 #include "analyzer/partition/steady_ops.h"
@@ -41,7 +42,8 @@ struct Exchange {
   bool phases = false;  ///< the trace distinguishes backward kernels from others
 };
 
-Exchange measure(const RuleContext& context, const DevicePartition& device) {
+/// `passes`: backward passes of a step, each with an exchange of its own.
+Exchange measure(const RuleContext& context, const DevicePartition& device, std::size_t passes) {
   struct Collective {
     TimeNs start;
     DurationNs backward;  ///< kernel time of the step's backward pass by then
@@ -57,10 +59,13 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
   OfStep of;
   auto close = [&] {
     if (!current) return;
-    for (const Collective& one : of.collectives) {
-      if (one.start >= of.update) continue;
-      ++result.collectives;
-      result.late += of.backward.ns > 0 && ratio(one.backward, of.backward) >= kNearlyAll;
+    std::erase_if(of.collectives, [&](const Collective& one) { return one.start >= of.update; });
+    result.collectives += std::ssize(of.collectives);
+    for (std::size_t i = 0; i < of.collectives.size() && of.backward.ns > 0; ++i) {
+      const std::size_t passes_before = i * passes / of.collectives.size();
+      const double nearly_all =
+          (static_cast<double>(passes_before) + kNearlyAll) / static_cast<double>(passes);
+      result.late += ratio(of.collectives[i].backward, of.backward) >= nearly_all;
     }
     of = {};
   };
@@ -94,7 +99,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (share.share() < kFindingShare)
     return fine(
         rule, fmt::format("Exposed communication: {}.", of_step(context, share.time, share.step)));
-  Exchange exchange = measure(context, *share.device);
+  const EarlyExchanges early = find_early_exchanges(context, {share.device, 1}).front();
+  const auto passes = early.sums.empty() ? std::size_t{1} : static_cast<std::size_t>(early.passes);
+  Exchange exchange = measure(context, *share.device, passes);
   if (!exchange.phases)
     return cannot_tell(rule,
                        "No kernel belongs to a known backward pass: record ranges of the phases, "

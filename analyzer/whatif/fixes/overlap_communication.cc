@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/evidence/early_exchanges.h"
 #include "analyzer/evidence/layer_exchanges.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -78,7 +79,7 @@ class Arrival {
   double whole_ = 0;
 };
 
-/// The ops of a step on its device.
+/// The ops of a step on its device, or of one backward pass and its exchange.
 struct StepWork {
   std::vector<DeviceOpId> communication;
   std::vector<DeviceOpId> backward;
@@ -103,6 +104,36 @@ StepWork work_of(const Predictor& predictor, DeviceId device, Interval step) {
     if (attribution.phase_of[i] == Phase::kBackward) work.backward.push_back(op);
   }
   return work;
+}
+
+/// The work of each backward pass and its exchange, where a step has `passes` of them: the n-th part
+/// of what each op of the model runs, and of the messages. {work} if it does not come in such parts.
+std::vector<StepWork> work_of_passes(const DeviceOps& ops, const Attribution& attribution,
+                                     StepWork work, std::size_t passes) {
+  std::map<OpId, std::vector<DeviceOpId>> of_op;
+  for (DeviceOpId op : work.backward) of_op[attribution.op_of[op.value]].push_back(op);
+  const bool in_parts =
+      passes > 1 && work.communication.size() % passes == 0 &&
+      std::ranges::all_of(of_op, [&](const auto& one) { return one.second.size() % passes == 0; });
+  if (!in_parts) return {std::move(work)};
+  const auto part = [&](const std::vector<DeviceOpId>& all, std::size_t i) {
+    const std::size_t each = all.size() / passes;
+    return std::span(all).subspan(i * each, each);
+  };
+  std::vector<StepWork> result(passes);
+  for (std::size_t i = 0; i < passes; ++i) {
+    StepWork& its = result[i];
+    its.compute = work.compute;
+    const auto messages = part(work.communication, i);
+    its.communication.assign(messages.begin(), messages.end());
+    for (const auto& [id, all] : of_op)
+      for (DeviceOpId op : part(all, i)) its.backward.push_back(op);
+    std::ranges::sort(its.backward);
+    // What runs after the exchange uses its sums: gradients are added up.
+    const TimeNs exchanged = ops.end[its.communication.back().value];
+    std::erase_if(its.backward, [&](DeviceOpId op) { return ops.start[op.value] >= exchanged; });
+  }
+  return result;
 }
 
 Arrival arrival_of(const Predictor& predictor, const StepWork& work,
@@ -228,27 +259,35 @@ Proposal propose(const Predictor& predictor) {
   std::size_t beside = 0;
   OverlapSlowdown known;
   const std::set<DeviceOpId> of_model = exchanges_of_model(predictor);
-  for (const DevicePartition& partition : predictor.analysis().partitions) {
+  const std::vector<DevicePartition>& partitions = predictor.analysis().partitions;
+  const std::vector<EarlyExchanges> early =
+      find_early_exchanges(rule_context(predictor), partitions);
+  for (std::size_t p = 0; p < partitions.size(); ++p) {
+    const DevicePartition& partition = partitions[p];
     if (!partition.device.valid()) continue;
     const OverlapSlowdown slowdown = fit_overlap_slowdown(predictor, partition.device);
     if (slowdown.kernels > known.kernels) known = slowdown;
     for (const DeviceStep& step : partition.steps) {
-      StepWork work = work_of(predictor, partition.device, step.interval);
-      std::erase_if(work.communication, [&](DeviceOpId op) { return of_model.contains(op); });
-      if (work.communication.empty()) continue;
-      const StreamId stream = ops.stream[work.communication.front().value];
-      DurationNs left = left_over(ops, work, stages, arrival_of(predictor, work, gradients),
-                                  waits[predictor.trace().streams[stream.value].process]);
-      exposed += left;
+      StepWork all = work_of(predictor, partition.device, step.interval);
+      std::erase_if(all.communication, [&](DeviceOpId op) { return of_model.contains(op); });
+      if (all.communication.empty()) continue;
       ++steps;
-      messages += work.communication.size();
-      beside += begun_beside(ops, work);
-      slow_down(ops, work, left, slowdown, predictor.program().graph().points(), editor);
-      for (std::size_t i = work.communication.size(); i-- > 0;) {
-        const DeviceOpId op = work.communication[i];
-        const DurationNs its = std::min(left, ops.interval(op).length());
-        editor.set_op(op, its, true);
-        left -= its;
+      for (const StepWork& work :
+           work_of_passes(ops, predictor.analysis().attribution, std::move(all),
+                          static_cast<std::size_t>(early[p].passes))) {
+        const StreamId stream = ops.stream[work.communication.front().value];
+        DurationNs left = left_over(ops, work, stages, arrival_of(predictor, work, gradients),
+                                    waits[predictor.trace().streams[stream.value].process]);
+        exposed += left;
+        messages += work.communication.size();
+        beside += begun_beside(ops, work);
+        slow_down(ops, work, left, slowdown, predictor.program().graph().points(), editor);
+        for (std::size_t i = work.communication.size(); i-- > 0;) {
+          const DeviceOpId op = work.communication[i];
+          const DurationNs its = std::min(left, ops.interval(op).length());
+          editor.set_op(op, its, true);
+          left -= its;
+        }
       }
     }
   }

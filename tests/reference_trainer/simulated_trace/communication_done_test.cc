@@ -2,6 +2,8 @@
 // Fixes of what ranks exchange, predicted from one simulated job and done in another.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/reference_trainer/simulated_trace/predicted.h"
 
 namespace headway::trainer {
@@ -123,6 +125,25 @@ TEST_CASE("each backward pass that exchanges gradients has buckets of its own") 
                             {"first_bucket_mb", "0"},
                             {"bucket_mb", "0"}}),
              "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}});
+}
+
+TEST_CASE("sums after each of several backward passes run beside that pass") {
+  const Switches run = with(kText, {{"ranks", "4"},
+                                    {"overlap", "off"},
+                                    {"accumulate", "2"},
+                                    {"sum_each_batch", "on"},
+                                    {"first_bucket_mb", "0"},
+                                    {"bucket_mb", "0"},
+                                    {"network_gb_per_s", "5"}});
+  check_done(run, "overlap-communication", {{"overlap", "on"}}, 0.03);
+  const auto judged = [](const Predicted& one) {
+    const auto& all = one.analysis.findings;
+    return std::ranges::find(all, "comm-not-overlapped", &analyzer::Finding::rule)->status;
+  };
+  CHECK(judged(Predicted(run)) == analyzer::Status::kFound);
+  const Predicted beside(with(run, {{"overlap", "on"}}));
+  CHECK(judged(beside) == analyzer::Status::kFine);
+  CHECK_FALSE(beside.applies("overlap-communication"));
 }
 
 TEST_CASE("all-gathers ahead hide no more than what runs until the host waits for the device") {
