@@ -215,6 +215,7 @@ SharedProcessors::SharedProcessors(const Program& program, const std::vector<Par
     double computed = 0;
     for (const Stretch& stretch : group.stretches) computed += stretch.recorded;
     if (training.valid() && group.workers > 0) add_training(training, group);
+    std::ranges::sort(group.stretches, {}, &Stretch::id);
     if (group.workers > 0 && known) {
       const auto recorded = [&](Slot slot) {
         return static_cast<double>(program.recorded(slot).ns);
@@ -318,7 +319,8 @@ std::optional<Scenario> SharedProcessors::settled(Replayer& replayer,
       computing.push_back({&stretch, g, length, length * stretch.alone / stretch.recorded, length});
     }
   }
-  std::ranges::sort(computing, {}, [](const Computing& one) { return one.stretch->id; });
+  const auto id_of = [](const Computing& one) { return one.stretch->id; };
+  if (!std::ranges::is_sorted(computing, {}, id_of)) std::ranges::sort(computing, {}, id_of);
   Scenario shared = scenario;
   Times sum;
   for (const Computing& one : computing)
@@ -346,23 +348,27 @@ void SharedProcessors::share_out(std::vector<Computing>& computing, bool trains,
     scaled += one.scaled;
     alone += one.alone;
   }
-  if (alone <= 0) return;
   const bool longer = all > scaled;
-  const auto length = [&](const Computing& one, double by) {
-    return longer ? std::max(one.scaled, by * one.alone) : std::max(one.alone, by * one.scaled);
-  };
-  constexpr int kHalvings = 40;
-  double low = 0;
-  double high = longer ? all / alone : 1;
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = (low + high) / 2;
-    double sum = 0;
-    for (const Computing& one : computing)
-      if (one.stretch->trains == trains) sum += length(one, middle);
-    (sum < all ? low : high) = middle;
+  const auto least = [&](const Computing& one) { return longer ? one.scaled : one.alone; };
+  const auto growing = [&](const Computing& one) { return longer ? one.alone : one.scaled; };
+  if (alone <= 0 || scaled <= 0) return;
+  // The sum of max(least, by * growing) is convex in `by`, and this is where it is `all` or more: Newton's steps come down to it.
+  double by = longer ? all / alone : 1;
+  constexpr int kMostSteps = 50;
+  for (int i = 0; i < kMostSteps; ++i) {
+    double fixed = 0;
+    double slope = 0;
+    for (const Computing& one : computing) {
+      if (one.stretch->trains != trains) continue;
+      const bool grows = by * growing(one) > least(one);
+      (grows ? slope : fixed) += grows ? growing(one) : least(one);
+    }
+    const double next = slope > 0 ? std::max(0.0, (all - fixed) / slope) : by;
+    if (next >= by) break;
+    by = next;
   }
   for (Computing& one : computing)
-    if (one.stretch->trains == trains) one.length = length(one, high);
+    if (one.stretch->trains == trains) one.length = std::max(least(one), by * growing(one));
 }
 
 /// The scenario's edits with the lengths of `computing` in place of theirs.
@@ -384,19 +390,17 @@ std::vector<Edit> SharedProcessors::edited(const Scenario& scenario,
 SharedProcessors::Times SharedProcessors::needed_at(const std::vector<std::int64_t>& times,
                                                     const std::vector<Computing>& computing) const {
   const auto time_of = [&](Slot slot) { return static_cast<double>(times[slot.value]); };
+  std::vector<std::vector<Busy>> busy(groups_.size());
+  for (const Computing& one : computing)
+    if (!one.stretch->trains) busy[one.group].push_back({time_of(one.stretch->from), one.length});
+  std::vector<Profile> profiles;
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    profiles.push_back(profile_of(groups_[g], busy[g], time_of));
   Times needed;
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    std::vector<Busy> busy;
-    for (const Computing& one : computing)
-      if (one.group == g && !one.stretch->trains)
-        busy.push_back({time_of(one.stretch->from), one.length});
-    const Profile profile = profile_of(groups_[g], busy, time_of);
-    for (const Computing& one : computing) {
-      if (one.group != g) continue;
-      const bool trains = one.stretch->trains;
-      (trains ? needed.training : needed.workers) +=
-          profile.length_of(time_of(one.stretch->from), one.alone, one.length, trains);
-    }
+  for (const Computing& one : computing) {
+    const bool trains = one.stretch->trains;
+    (trains ? needed.training : needed.workers) +=
+        profiles[one.group].length_of(time_of(one.stretch->from), one.alone, one.length, trains);
   }
   return needed;
 }

@@ -40,6 +40,16 @@ TEST_CASE("a training thread that slept is ahead of its share for a moment") {
   CHECK(pool.train(46 * kMs, kMs) == 48 * kMs);
 }
 
+TEST_CASE("the clock advances however late it is") {
+  // At 10^17 ns, the next number after an even one is 16 more.
+  constexpr std::int64_t kLate = 100'000'000'000'000'000;
+  WorkerPool pool(3, 2, 0);
+  for (std::int64_t batch = 0; batch < 3; ++batch) pool.order(batch, kLate, kComputing);
+  CHECK(pool.train(kLate, 3) >= kLate);
+  CHECK(pool.train(kLate, 1000) > kLate);
+  CHECK(pool.run_until_made(2) > kLate);
+}
+
 TEST_CASE("on one processor the training thread never takes more than its share") {
   WorkerPool pool(1, 1, 0);
   pool.order(0, 0, kComputing);

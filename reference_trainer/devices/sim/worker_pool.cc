@@ -47,7 +47,8 @@ void WorkerPool::run_beside_training(std::int64_t until) {
 
 std::int64_t WorkerPool::train(std::int64_t begin, std::int64_t work) {
   run_beside_training(begin);
-  for (auto left = static_cast<double>(work); left > kNothing;) left -= advance(kNever, true, left);
+  for (auto left = static_cast<double>(work); left > kNothing && now_ + left > now_;)
+    left -= advance(kNever, true, left);
   return std::max<std::int64_t>(begin, std::llround(now_));
 }
 
@@ -146,7 +147,8 @@ double WorkerPool::advance(double limit, bool training, double work) {
     computing += task.under_way && leg_of(task) == Leg::Kind::kCompute;
   const double all = processors_;
   const double fair = std::min(1.0, all / (computing + 1));
-  const double own = !training ? 0 : credit_ > kNothing ? 1 : fair;
+  const bool ahead = credit_ > kNothing && now_ + credit_ > now_;
+  const double own = !training ? 0 : ahead ? 1 : fair;
   const double rate = std::min(1.0, (all - own) / std::max(1.0, computing));
   double next = std::min(limit, next_order());
   if (training) next = std::min(next, now_ + work / own);
