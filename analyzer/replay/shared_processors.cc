@@ -24,8 +24,8 @@ constexpr int kMostPasses = 8;
 constexpr double kAgree = 0.003;
 /// Share of the processors' time from which on threads wait for one.
 constexpr double kFull = 0.9;
-/// What a thread that slept computes, in ns, beyond its share before it has to share. Measured on Linux 6.18 with two
-/// processors: 0.2 to 0.9 ms (tests/bench/processor_share.py).
+/// What a thread that slept computes, in ns, beyond its share before it has to share. Measured on
+/// Linux 6.18 with two processors: 0.4 ms, the median of -0.04 to 1.1 (tests/bench/processor_share.py).
 constexpr double kCredit = 0.5e6;
 
 /// Share of its time in which a worker wants a processor, from the processor time that its process got while there was

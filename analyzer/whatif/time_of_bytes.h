@@ -26,6 +26,8 @@ struct TimeOfBytes {
 inline constexpr double kCollectiveStartNs = 8'400;
 inline constexpr double kHopInsideNs = 3'400;
 inline constexpr double kHopAcrossNs = 14'000;
+/// Share of a node's network that the one connection of a ring over all ranks reaches, where a node has several ranks.
+inline constexpr double kOneConnection = 0.75;
 
 /// Hops of a transfer, one after the other.
 struct Hops {

@@ -26,8 +26,9 @@ struct Unknown {
       network;  ///< rate of a ring's one connection, as a share of that of all a node's connections
   double start;  ///< factor on kCollectiveStartNs
 };
-constexpr Unknown kUsual{0.75, 1};
-constexpr std::array<Unknown, 4> kOther{{{0.5, 1}, {1, 1}, {0.75, 0.5}, {0.75, 3}}};
+constexpr Unknown kUsual{kOneConnection, 1};
+constexpr std::array<Unknown, 4> kOther{
+    {{0.5, 1}, {1, 1}, {kOneConnection, 0.5}, {kOneConnection, 3}}};
 
 /// The sums in stages, the i-th of each for one bucket.
 struct Staged {

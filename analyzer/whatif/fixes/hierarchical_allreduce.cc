@@ -27,9 +27,8 @@ constexpr double kLongStart = 3;
 /// between nodes.
 constexpr double kNoHop = 0;
 constexpr double kEqualHops = 1e6;
-/// Share of a node's network that the ring's one connection reaches: from half (one TCP stream of
+/// Range of kOneConnection: from half (one TCP stream of
 /// many) to all, as on the links that headway-train emulates on a processor.
-constexpr double kConnection = 0.75;
 constexpr double kSlowConnection = 0.5;
 constexpr double kFullConnection = 1;
 /// If links inside the nodes alone explain this share of a flat ring's time per byte, the network
@@ -53,7 +52,7 @@ struct Nodes {
 struct Unknown {
   double start = 1;  ///< factor on the assumed start of a collective
   double hop = 1;    ///< factor on the assumed hop inside a node
-  double connection = kConnection;
+  double connection = kOneConnection;
   double link = 1;     ///< factor on the assumed rate of the links inside a node
   double network = 1;  ///< the network's share of the time that a flat ring's bytes take
 };
@@ -134,7 +133,7 @@ Proposal propose(const Predictor& predictor) {
   const TransferModel model = model_transfers(predictor, all);
   const bool hidden = is_bound_inside(nodes, inside, model.line);
   const bool emulated = trace.devices[device.value].type == DeviceType::kHost;
-  const Unknown likely{.connection = emulated ? kFullConnection : kConnection,
+  const Unknown likely{.connection = emulated ? kFullConnection : kOneConnection,
                        .network = hidden ? kHidden : 1};
   auto staged = [&](const Unknown& unknown, const TransferLine& line) {
     return in_stages(predictor, all, nodes, inside, line, unknown);

@@ -88,8 +88,6 @@ struct Ring {
     kLonger
   } hop;  ///< of what sums show and what is usual
 };
-/// As in hierarchical_allreduce.cc.
-constexpr double kOneOfMany = 0.75;
 constexpr Ring kUsual{1, 1, 1, Ring::Hop::kLikely};
 constexpr Ring kFast{0, 1, 1.75, Ring::Hop::kShorter};
 constexpr Ring kSlow{4, 0.6, 0.6, Ring::Hop::kLonger};
@@ -125,7 +123,7 @@ double ring_ns(const Trace& trace, const Transfer& sum, const AtRoot& root, cons
   const int members = nodes.ranks / nodes.per_node;
   const double once = root.once_ns(sum);
   // Where a node has several ranks, as many connections may share its network; one ring has one.
-  const double one_of_many = nodes.on_node > 1 ? kOneOfMany : 1;
+  const double one_of_many = nodes.on_node > 1 ? kOneConnection : 1;
   const double connection = nodes.in_stages() ? 1 : ring.connection * one_of_many;
   const double small = time_of_small_piece(trace, sum.op, sum.bytes / nodes.ranks) - 1;
   double wire = once * moved_share(members) * (1 + ring.small_pieces * small) / connection;

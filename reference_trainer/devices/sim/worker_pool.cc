@@ -15,7 +15,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// A remainder of a leg, in nanoseconds, that is only a rounding error.
 constexpr double kNothing = 1e-3;
 /// What a thread that slept computes, in ns, beyond its share before it has to share. Measured on
-/// Linux 6.18 with two processors: 0.2 to 0.9 ms (tests/bench/processor_share.py).
+/// Linux 6.18 with two processors: 0.4 ms, the median of -0.04 to 1.1 (tests/bench/processor_share.py).
 constexpr double kCredit = 0.5e6;
 
 }  // namespace
