@@ -131,8 +131,11 @@ void open_up(const Predictor& predictor, std::span<const Transfer> transfers,
       (first.kind == "reduce" ? 2 * (ranks - 1.0) : moved_share(ranks) * (1 + all_reduce));
   // Hops not known to be inside a node count as between nodes.
   const int per_node = ranks == trace.world_size ? std::max(1, ranks_per_node(trace)) : 1;
-  TimeOfBytes bytes = time_of_bytes(moved, hops_in_nodes(ranks, per_node, all_reduce), mean.ns,
-                                    trace.devices[device.value].type == DeviceType::kHost);
+  Hops hops = hops_in_nodes(ranks, per_node, all_reduce);
+  if (first.kind == "reduce")
+    hops = ranks > per_node ? Hops{0, 2} : Hops{2, 0};  // to a server and back
+  TimeOfBytes bytes =
+      time_of_bytes(moved, hops, mean.ns, trace.devices[device.value].type == DeviceType::kHost);
   if (model.told_apart) {
     const double fitted = model.line.per_byte * mean.bytes;
     const double off = mean.bytes * off_per_byte(transfers, model.line, mean, ranks);

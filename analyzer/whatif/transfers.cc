@@ -230,8 +230,9 @@ double time_of_small_piece(const Trace& trace, DeviceOpId collective, double byt
 
 double hops_of(int ranks, bool all_reduce) {
   const double ring = ranks - 1;
+  if (!all_reduce) return ring;
   const double tree = 2 * std::ceil(std::log2(std::max(2, ranks)));
-  return all_reduce ? std::min(2 * ring, 2 * tree) : std::min(ring, tree);
+  return 2 * std::min(ring, tree);
 }
 
 Hops hops_in_nodes(int ranks, int per_node, bool all_reduce) {

@@ -64,7 +64,8 @@ TransferLine fit_transfers(std::span<const Transfer> transfers);
 /// True if the transfers have at least two sizes.
 bool differ_in_size(std::span<const Transfer> transfers);
 
-/// Hops of the better of a ring and a double tree.
+/// Hops of a collective: of an all-reduce, those of the better of a ring and a double tree; of gathers and
+/// scatters those of a ring, the only way that NCCL has for them in general.
 double hops_of(int ranks, bool all_reduce);
 /// The same hops apart. Over all ranks, a ring leaves each node once.
 Hops hops_in_nodes(int ranks, int per_node, bool all_reduce);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Gradients in 8 bits cannot be summed on the way, so each rank gathers those of all others.
-// Sums in 16 bits move the same bytes for any number of ranks.
+// One sum of gradients in 16 bits in place of a stronger compression that takes longer: gathers of 8
+// bits, because gradients in 8 bits cannot be summed on the way, so each rank gets those of all others;
+// or several rounds of sums, whose fixed costs add up (low-rank matrices).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,9 +39,63 @@ Scenario summed(const Predictor& predictor, const std::vector<Transfer>& gathers
   return editor.take();
 }
 
+/// Each gradient's rounds become the last one, with the gradients in 16 bits. The kernels before the
+/// first round and after the last stay; those between go.
+Scenario in_one_round(const Predictor& predictor, const std::vector<std::vector<Transfer>>& rounds,
+                      const TransferModel& model, const TransferLine& line, bool faster_beyond) {
+  constexpr double kHalf = 0.5;
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  Editor editor(predictor);
+  for (std::size_t i = 0; i < rounds.front().size(); ++i) {
+    const Transfer& first = rounds.front()[i];
+    const Transfer& last = rounds.back()[i];
+    for (std::size_t r = 0; r + 1 < rounds.size(); ++r) editor.drop_collective(rounds[r][i].op);
+    const auto its = trace.ops_of_stream[ops.stream[first.op.value]];
+    auto op = std::ranges::lower_bound(its, ops.end[first.op.value], {},
+                                       [&](DeviceOpId one) { return ops.start[one.value]; });
+    for (; op != its.end() && ops.start[op->value] < ops.start[last.op.value]; ++op)
+      if (ops.kind[op->value] == DeviceOpKind::kKernel) editor.drop_op(*op);
+    const double bytes = kHalf * first.gradients;
+    double ns = line.of(bytes);
+    if (faster_beyond && bytes > model.largest) ns -= line.per_byte * (bytes - model.largest) / 2;
+    editor.set_transfer(last.op, DurationNs{std::llround(last.wait + ns)}, true);
+  }
+  return editor.take();
+}
+
+Proposal instead_of_rounds(const Predictor& predictor,
+                           const std::vector<std::vector<Transfer>>& rounds) {
+  const std::size_t buckets = rounds.front().size();
+  for (const std::vector<Transfer>& round : rounds)
+    if (round.size() != buckets) return not_here("rounds of sums are cut off by the recording");
+  std::vector<Transfer> all;
+  for (const std::vector<Transfer>& round : rounds)
+    all.insert(all.end(), round.begin(), round.end());
+  const TransferModel model = model_transfers(predictor, all);
+  Proposal proposal{
+      true, fmt::format("{} rounds of sums become one in 16 bits: {}", rounds.size(), model.text),
+      in_one_round(predictor, rounds, model, model.line, false)};
+  for (const TransferLine& line : model.ends)
+    proposal.otherwise.push_back(in_one_round(predictor, rounds, model, line, false));
+  if (model.may_go_faster_beyond())
+    proposal.otherwise.push_back(in_one_round(predictor, rounds, model, model.line, true));
+  return proposal;
+}
+
+/// True for the rounds of one sum, of which it is known how many bytes of gradients they are for.
+bool are_rounds(const std::vector<std::vector<Transfer>>& exchange) {
+  return exchange.size() > 1 &&
+         std::ranges::all_of(exchange,
+                             [](const auto& round) { return round.front().kind == "allreduce"; }) &&
+         std::ranges::all_of(exchange.front(),
+                             [](const Transfer& one) { return one.gradients > 0; });
+}
+
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   std::vector<std::vector<Transfer>> exchange = stages_of_exchange(predictor);
+  if (are_rounds(exchange)) return instead_of_rounds(predictor, exchange);
   const bool gathers = exchange.size() == 1 && exchange.front().front().kind == "allgather" &&
                        exchange.front().front().ranks > 1;
   // Signs and largest values are also packed into bytes; the program's setting shows these.
@@ -49,7 +104,7 @@ Proposal propose(const Predictor& predictor) {
                      std::ranges::all_of(exchange.front(), [&](const Transfer& one) {
                        return has_one_byte(trace.strings[one.dtype]);
                      });
-  if (!bytes) return not_here("no gradients of 8 bits are gathered");
+  if (!bytes) return not_here("no gradients of 8 bits are gathered, nor are any summed in rounds");
   const std::vector<Transfer>& all = exchange.front();
   const TransferModel model = model_transfers(predictor, all);
   Proposal proposal{
@@ -72,9 +127,12 @@ const Fix kSumIn16Bits{
     FixKind::kModelled,
     0.3,
     "--compress fp16",
-    "Each gather of 8-bit gradients becomes an all-reduce in 16 bits: latency of "
-    "twice the hops, and 4/n of the gathered bytes over each link at the fitted "
-    "rate. Kernels that round and widen are unchanged.",
+    "Each gather of 8-bit gradients becomes an all-reduce in 16 bits: latency of twice the rounds "
+    "of "
+    "a ring, or of a tree, and 4/n of the gathered bytes over each link at the fitted rate. Rounds "
+    "of "
+    "one sum become the last of them, with all gradients in 16 bits, without the kernels between. "
+    "Kernels that round and widen are unchanged.",
     "whether kernels for 16 bits are shorter",
     propose};
 

@@ -108,6 +108,20 @@ TEST_CASE("a first bucket that the program set smaller stays, where it starts ea
   CHECK(kept.gain_us() > usual.gain_us());
 }
 
+TEST_CASE("messages of 25 MiB fill larger buckets where their fixed costs are high") {
+  std::string backward;
+  for (int i = 0; i < 4; ++i)
+    backward +=
+        "    launch bwd 1ms blocks=800 bytes=8MB phase=backward\n    record ready\n"
+        "    await ready stream=comm\n    collective allreduce 28MB 4280us\n";
+  const Asked asked(job(backward + "    collective allreduce 1MB 4010us\n"), "larger-buckets");
+  CAPTURE(asked.proposal.text);
+  REQUIRE(asked.proposal.applies);
+  CHECK(contains(asked.proposal.setting, "--bucket-mb 100"));
+  // Three of the five fixed costs of 4 ms go, and the first message begins 3 ms later.
+  CHECK(asked.gain_us() == doctest::Approx(9000).epsilon(0.05));
+}
+
 TEST_CASE("a large message goes in parts, each when its gradients are there") {
   // Five kernels of 1 ms compute the gradients; 100 MB take 1.04 ms after them.
   const Asked asked(job(kLarge), "smaller-buckets");
@@ -176,9 +190,9 @@ TEST_CASE(
     "large") {
   CHECK(contains(why_not(job(kSmall), "larger-buckets"), "one size"));
   CHECK(contains(
-      why_not(job("    collective allreduce 30MB 340us\n    collective allreduce 60MB 640us\n"),
+      why_not(job("    collective allreduce 120MB 1240us\n    collective allreduce 240MB 2440us\n"),
               "larger-buckets"),
-      "25 MiB"));
+      "100 MiB"));
   CHECK(contains(why_not(job("    collective broadcast 30MB 340us\n"), "larger-buckets"),
                  "known size"));
 }

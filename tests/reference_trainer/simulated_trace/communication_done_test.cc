@@ -127,6 +127,24 @@ TEST_CASE("each backward pass that exchanges gradients has buckets of its own") 
              "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}});
 }
 
+TEST_CASE("buckets are filled anew where another size ends inside of a message") {
+  // The second of two messages has 3 MiB: a larger first bucket takes a part of it along.
+  const Switches images = {
+      {"device", "sim"},        {"model", "resnet"},       {"depth", "20"},
+      {"width", "32"},          {"batch", "64"},           {"eval", "off"},
+      {"augment_on", "device"}, {"workers", "8"},          {"samples", "40000"},
+      {"precision", "tf32"},    {"ranks", "16"},           {"ranks_per_node", "4"},
+      {"network_us", "11.2"},   {"network_gb_per_s", "10"}};
+  check_done(images, "larger-buckets", {{"first_bucket_mb", "2"}});
+  const Switches text = with(kText, {{"ranks", "8"},
+                                     {"ranks_per_node", "2"},
+                                     {"features", "512"},
+                                     {"layers", "6"},
+                                     {"network_gb_per_s", "1.66"},
+                                     {"network_us", "150"}});
+  check_done(text, "larger-buckets", {{"bucket_mb", "50"}, {"first_bucket_mb", "50"}});
+}
+
 TEST_CASE("sums after each of several backward passes run beside that pass") {
   const Switches run = with(kText, {{"ranks", "4"},
                                     {"overlap", "off"},

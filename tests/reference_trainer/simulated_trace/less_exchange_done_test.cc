@@ -43,6 +43,27 @@ TEST_CASE("each way to compress gradients gains what it is predicted to") {
   check_done(kSlowNetwork, "gradients-as-signs", {{"compress", "onebit"}}, 0.1);
 }
 
+TEST_CASE("one sum in 16 bits takes the place of rounds and gathers whose fixed costs add up") {
+  const Switches rounds = with(kText, {{"ranks", "2"},
+                                       {"ranks_per_node", "2"},
+                                       {"sequence", "16"},
+                                       {"features", "512"},
+                                       {"heads", "8"},
+                                       {"layers", "8"},
+                                       {"first_bucket_mb", "0.25"},
+                                       {"bucket_mb", "1"},
+                                       {"compress", "powersgd"}});
+  check_done(rounds, "sum-in-16-bits", {{"compress", "fp16"}}, 0.05);
+  // A gather passes a ring once. An all-reduce of 16 ranks has a tree, whose hops are as many.
+  const Switches gathers = with(kText, {{"ranks", "16"},
+                                        {"ranks_per_node", "2"},
+                                        {"network_us", "30"},
+                                        {"first_bucket_mb", "0"},
+                                        {"bucket_mb", "0"},
+                                        {"compress", "int8"}});
+  check_done(gathers, "sum-in-16-bits", {{"compress", "fp16"}}, 0.1);
+}
+
 TEST_CASE("gathers of 8 bits gain less with more ranks, signs do not") {
   const Switches one_a_node =
       with(kText, {{"features", "512"}, {"heads", "8"}, {"ranks_per_node", "1"}});
