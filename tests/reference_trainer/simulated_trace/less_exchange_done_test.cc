@@ -55,12 +55,20 @@ TEST_CASE("one sum in 16 bits takes the place of rounds and gathers whose fixed 
                                        {"compress", "powersgd"}});
   check_done(rounds, "sum-in-16-bits", {{"compress", "fp16"}}, 0.05);
   // A gather passes a ring once. An all-reduce of 16 ranks has a tree, whose hops are as many.
-  const Switches gathers = with(kText, {{"ranks", "16"},
-                                        {"ranks_per_node", "2"},
-                                        {"network_us", "30"},
-                                        {"first_bucket_mb", "0"},
-                                        {"bucket_mb", "0"},
-                                        {"compress", "int8"}});
+  const Switches gathers = {{"device", "sim"},
+                            {"model", "gnmt"},
+                            {"features", "256"},
+                            {"layers", "2"},
+                            {"sequence", "8"},
+                            {"batch", "1"},
+                            {"eval", "off"},
+                            {"ranks", "16"},
+                            {"ranks_per_node", "2"},
+                            {"network_us", "15"},
+                            {"first_bucket_mb", "0"},
+                            {"bucket_mb", "0"},
+                            {"network_gb_per_s", "31"},
+                            {"compress", "int8"}};
   check_done(gathers, "sum-in-16-bits", {{"compress", "fp16"}}, 0.1);
 }
 
