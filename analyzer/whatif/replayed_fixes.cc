@@ -55,23 +55,39 @@ PredictedGain ReplayedFix::gain(const Predictor& predictor, const Prediction& of
 
 namespace {
 
+/// True for a fix of host time that does not grow with the samples: a pause that other steps of the run
+/// do without, and the time that one rank needs beyond its peers, whose steps have as many samples.
+bool is_not_per_sample(const ReplayedFix& one) {
+  return one.fix->id == "even-ranks" || (one.fix->id == "no-pauses" && one.proposal.is_ceiling);
+}
+
 /// A fix that changes the training also amortises unexplained time, but no recording shows whether
 /// that time occurs per step or per sample. So this part of its gain counts only like a ceiling.
 void doubt_what_nothing_explains(const Predictor& predictor, std::vector<ReplayedFix>& replayed) {
-  Scenario explained;
+  Scenario per_step;
+  Scenario open;  // with what may be per sample
   bool any = false;
   for (const ReplayedFix& one : replayed) {
-    if (!one.applies() || (one.fix->id != "free-host" && one.fix->id != "no-pauses")) continue;
-    explained = explained.with(one.proposal.scenario);
-    any = true;
+    if (!one.applies()) continue;
+    const bool unexplained = one.fix->id == "free-host" || one.fix->id == "no-pauses";
+    if (is_not_per_sample(one))
+      per_step = per_step.with(one.proposal.scenario);
+    else if (unexplained)
+      open = open.with(one.proposal.scenario);
+    any |= unexplained;
   }
   if (!any) return;
-  const DurationNs without = predictor.predict(explained).gain;
+  open = per_step.with(open);
+  const DurationNs without_pauses = predictor.predict(per_step).gain;
+  const DurationNs without_any = predictor.predict(open).gain;
   for (ReplayedFix& one : replayed) {
     if (!one.applies() || !one.fix->changes_training || one.prediction.gain.ns <= 0) continue;
-    const DurationNs both = predictor.predict(one.proposal.scenario.with(explained)).gain;
-    const double known = std::clamp(ratio(both - without, one.prediction.gain), 0.0, 1.0);
-    one.proposal.certainty *= known + (1 - known) * kCeilingCounts;
+    const Scenario& its = one.proposal.scenario;
+    const DurationNs beyond_pauses = predictor.predict(its.with(per_step)).gain - without_pauses;
+    const DurationNs beyond_any = predictor.predict(its.with(open)).gain - without_any;
+    const double doubtful =
+        std::clamp(ratio(beyond_pauses - beyond_any, one.prediction.gain), 0.0, 1.0);
+    one.proposal.certainty *= 1 - doubtful * (1 - kCeilingCounts);
   }
 }
 
