@@ -257,8 +257,7 @@ TEST_CASE(
   CHECK(Predicted(run).step_ns("fuse-chains") == doctest::Approx(done).epsilon(0.02));
 }
 
-TEST_CASE(
-    "a message that buckets of 25 MiB would cut is joined with the small first one in one of 100") {
+TEST_CASE("a small first bucket takes a part of a large message along") {
   const Switches large = with(kText, {{"features", "512"},
                                       {"heads", "8"},
                                       {"ranks", "2"},
@@ -267,7 +266,8 @@ TEST_CASE(
   const Predicted run(large);
   CHECK(run.applies("smaller-buckets"));
   CHECK(run.step_ns("larger-buckets") ==
-        doctest::Approx(mean_step_ns(large, {{"first_bucket_mb", "100"}})).epsilon(0.02));
+        doctest::Approx(mean_step_ns(large, {{"bucket_mb", "25"}, {"first_bucket_mb", "25"}}))
+            .epsilon(0.02));
   // Of 11 MiB, which can be cut as well, one of 25 MiB holds both.
   const Predicted both(with(kText, {{"ranks", "2"}, {"ranks_per_node", "1"}}));
   CHECK(both.applies("smaller-buckets"));
