@@ -58,6 +58,8 @@ struct Analysis {
   std::vector<Finding> findings;            ///< in the order of sort_findings
   /// Fixes in the order to make them; each gain includes those before it (analyzer/whatif/plan.h). Empty for fewer than two.
   std::vector<PredictedGain> plan;
+  /// Each known fix that applies, replayed alone; empty without predictions.
+  std::vector<PredictedGain> fixes;
   /// What the predicted gains of findings rest on besides the recording; empty without any.
   std::vector<Assumption> assumed;
   /// The share of the step that has no recorded cause when it is replayed, and so is in no

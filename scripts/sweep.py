@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Is what headway says of a program that nobody chose true? Draws random programs of headway-train, runs each, asks `headway report` and
-`headway whatif`, then does every single change and every advice, and measures what a step costs by the trainer's own clock.
+"""Is what headway says of a program that nobody chose true? Draws random programs of headway-train, runs each, asks `headway report
+--predict yes`, then does every single change and every advice, and measures what a step costs by the trainer's own clock.
 What is lost by following the report's first advice instead of the best change is the regret, in % of the step's cost.
 Usage: sweep.py --seed S --cases N [--device sim|host|pytorch] [--jobs K] [--json OUT]     all cases of a seed
        sweep.py --seed S --case K                                                          one of them, in full

@@ -144,6 +144,27 @@ Json fix_json(const PredictedGain& gain) {
           {"setting", text(gain.setting)}};
 }
 
+/// Empty without predictions.
+Json fixes_section(const Analysis& analysis) {
+  Json json = Json::array();
+  if (analysis.fixes.empty()) return json;
+  for (const Fix* fix : all_fixes()) {
+    const auto gain = std::ranges::find(analysis.fixes, fix->id, &PredictedGain::fix);
+    const bool applies = gain != analysis.fixes.end();
+    Json one =
+        applies
+            ? fix_json(*gain)
+            : Json{{"fix", fix->id},     {"title", fix->title}, {"kind", fix_kind_id(fix->kind)},
+                   {"step_ns", nullptr}, {"share", nullptr},    {"certainty", nullptr},
+                   {"low", nullptr},     {"high", nullptr},     {"setting", fix->trainer_switch}};
+    one["applies"] = applies;
+    one["rules"] = fix->rule;
+    one["recorded_step_ns"] = applies ? Json(gain->recorded.ns) : Json(nullptr);
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
 Json findings_section(const Trace& trace, const Analysis& analysis) {
   static constexpr std::array<const char*, 4> kKinds = {"none", "range", "device_op", "call"};
   Json json = Json::array();
@@ -220,6 +241,7 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
   json["findings"] = findings_section(trace, analysis);
   json["plan"] = Json::array();
   for (const PredictedGain& gain : analysis.plan) json["plan"].push_back(fix_json(gain));
+  json["fixes"] = fixes_section(analysis);
   json["assumed"] = Json::array();
   for (const Assumption& one : analysis.assumed)
     json["assumed"].push_back({{"delay", one.delay},

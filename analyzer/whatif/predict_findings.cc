@@ -379,6 +379,7 @@ void scale_times(Analysis& analysis, DurationNs sampled_step) {
     for (PredictedGain& gain : finding.fixes) scale_gain(gain);
   }
   for (PredictedGain& gain : analysis.plan) scale_gain(gain);
+  for (PredictedGain& gain : analysis.fixes) scale_gain(gain);
   scale(analysis.recording_cost);
 }
 
@@ -538,6 +539,8 @@ void judge(const Predictor& predictor, Analysis& analysis) {
     }
   }
   if (!flawed) analysis.plan = plan(predictor, all, findings);
+  for (const ReplayedFix& one : all)
+    if (one.applies()) analysis.fixes.push_back(one.gain(predictor));
   analysis.assumed = predictor.assumptions();
   analysis.unexplained = predictor.baseline().residual;
 }

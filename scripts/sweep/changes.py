@@ -1,6 +1,6 @@
 """Changes of a program by its switches: every single one that is tried, and which of them realise a fix.
 
-What a fix sets in headway-train comes from headway itself (`setting` of `headway whatif --json`, the column headway-train of
+What a fix sets in headway-train comes from headway itself (`setting` of `headway report --json`, the column headway-train of
 docs/reference/fixes.md); only what it leaves open is declared in TRAINER_REALISED_BY. Of programs in PyTorch all is declared."""
 
 # Fixes whose setting headway leaves open, or names as one of several. Alternatives, the switches of each set together. A value of a

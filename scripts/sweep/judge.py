@@ -31,22 +31,22 @@ def judge_program(tools, index, values, repeat, keep):
     with tempfile.TemporaryDirectory(prefix="headway sweep ") as folder:
         trace = keep or os.path.join(folder, "run.sqlite")
         trace, step = tools.record(values, trace)
-        report, what_if = tools.report(trace), tools.what_if(trace)
-    fixes = {one["id"]: one for one in what_if.get("fixes", [])}
+        report = tools.report(trace)
+    fixes = {one["fix"]: one for one in report["fixes"]}
     told = [one for one in report["findings"] if one["status"] == "found"]
     gains = Gains(tools, program, step, repeat)
     # A finding of one rank may advise another setting than the run as a whole.
-    advised = {(fix["id"], fix["setting"]) for fix in fixes.values() if fix["applies"] or any(answers(fix, one) for one in told)}
+    advised = {(fix["fix"], fix["setting"]) for fix in fixes.values() if fix["applies"] or any(answers(fix, one) for one in told)}
     advised |= {(one["fix"], one["setting"]) for finding in told for one in finding["fixes"]}
     changes = program.single_changes() + [change for fix, setting in sorted(advised) for change in program.realisations(fix, setting)]
     plan = planned(report["plan"], program)
     gains.measure(changes + ([plan] if plan else []))
-    baseline = gains.step if tools.simulated else what_if.get("baseline", {}).get("step_ns")
+    baseline = gains.step if tools.simulated else replayed_step_ns(report)
     predictions = [predicted(one, program, gains, baseline) for one in fixes.values() if one["applies"]]
     findings = [found(one, fixes, program, gains) for one in told]
     case = {"index": index, "program": values, "shell": tools.shell(values), "step_ns": gains.step, "recorded_step_ns": step,
             "unchanged_gain": gains.unchanged, "others": others,
-            "reported_step_ns": reported_step_ns(report, what_if), "verdict": report["verdict"],
+            "reported_step_ns": replayed_step_ns(report) or next((p["ns_per_step"] for p in report["partition"]), None), "verdict": report["verdict"],
             "changes": gains.rows(changes), "plan": plan and made(report["plan"], plan, gains, baseline), "findings": findings, "predictions": [one for one in predictions if one]}
     case["regret"] = {which: regret(case, keep_meaning) for which, keep_meaning in (("all", False), ("same_meaning", True))}
     case["violations"] = violations(findings)
@@ -59,11 +59,11 @@ def judge_program(tools, index, values, repeat, keep):
 
 
 def answers(fix, finding):
-    return finding["rule"] in fix["rule"].split(", ")
+    return finding["rule"] in fix["rules"].split(", ")
 
 
-def reported_step_ns(report, what_if):
-    return what_if.get("baseline", {}).get("step_ns") or next((p["ns_per_step"] for p in report["partition"]), None)
+def replayed_step_ns(report):
+    return next((fix["recorded_step_ns"] for fix in report["fixes"] if fix["applies"]), None)
 
 
 class Gains:
@@ -108,13 +108,11 @@ def measured(program, gains, fix, setting):
 def predicted(fix, program, gains, baseline):
     """A prediction beside what its change gained. Of alternatives the first one: it is the one that the fix names. On a machine the
     recorded run is slower than the others, so `baseline`, its step cost, stands for theirs."""
-    done = measured(program, gains, fix["id"], fix["setting"])
+    done = measured(program, gains, fix["fix"], fix["setting"])
     if not done or fix["kind"] == "ceiling":
         return None
     change, gain = done[0]
-    whole = fix["step_ns"] + fix["gain_ns"]
-    told = {"step_ns": fix["step_ns"], "share": fix["gain_ns"] / whole, "low": fix["gain_low_ns"] / whole, "high": fix["gain_high_ns"] / whole}
-    return {"fix": fix["id"], "kind": fix["kind"], **beside(told, change, gain, gains, baseline)}
+    return {"fix": fix["fix"], "kind": fix["kind"], **beside(fix, change, gain, gains, baseline)}
 
 
 def beside(told, change, gain, gains, baseline):

@@ -205,9 +205,6 @@ class Tools:
     def report(self, trace):
         return json.loads(run([self.headway, "report", trace, "--json", "--predict", "yes"]).stdout)
 
-    def what_if(self, trace):
-        return json.loads(run([self.headway, "whatif", trace, "--json"]).stdout)
-
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 
