@@ -79,7 +79,6 @@ class Refill {
         unknown_(unknown),
         beyond_(beyond),
         least_(shortest_kernel(trace_.device_ops)),
-        compressed_(trace_.setting("compress") == "fp16" ? 2 : 1),
         gradients_(gradients_of_parameters(trace_)),
         editor_(predictor) {}
 
@@ -98,6 +97,7 @@ class Refill {
     std::vector<Bucket> earlier;
     Bucket filling;
     bool is_first = true;
+    bool uncut = false;
     std::optional<Wait> wait;
     for (std::size_t i = 0; i < count; ++i) {
       const Transfer& message = stages.front()[i];
@@ -107,13 +107,17 @@ class Refill {
         wait.reset();  // the message before it, which keeps its place, waits for both
       const TimeNs ready = wait ? program_.recorded(wait->gradients.from)
                                 : trace_.device_ops.start[message.op.value];
-      const double whole = bytes_of(message);
+      const double whole = gradient_bytes(trace_, message);
       const bool ends_pass = (i + 1) % (count / passes) == 0;
       const auto size = [&] { return kMiB * (is_first ? sizes_.first : sizes_.others); };
       const double room = size() - filling.bytes;
-      std::vector<Piece> pieces = {{ready, 1}};
+      std::vector<Piece> pieces;
       if (wait && whole > room + kNotMuchMore * size())
         pieces = pieces_of(message, whole, size(), stream, {std::min(before, ready), ready});
+      if (pieces.empty()) {
+        uncut |= whole > (1 + kNotMuchMore) * size();
+        pieces = {{ready, 1}};
+      }
       before = ready;
       double rest = whole;
       for (std::size_t p = 0; p < pieces.size(); ++p) {
@@ -131,6 +135,7 @@ class Refill {
         is_first = ends_message && ends_pass;
       }
     }
+    result_.uncut += uncut;
   }
 
   /// Kernels that overlap communication get shorter, by the share of it that is gone.
@@ -152,10 +157,6 @@ class Refill {
     Constraint gradients;
     std::size_t message;
   };
-
-  double bytes_of(const Transfer& message) const {
-    return message.gradients > 0 ? message.gradients : compressed_ * message.bytes;
-  }
 
   /// Begin of the backward pass on the other streams of the stream's device.
   TimeNs backward_begins(StreamId exchange, Interval step) const {
@@ -202,22 +203,21 @@ class Refill {
     return last;
   }
 
-  /// The gradients in a message in the order in which they are computed; one piece if it cannot be cut.
+  /// The gradients in a message in the order in which they are computed; none if they are not known.
   std::vector<Piece> pieces_of(const Transfer& message, double whole, double size,
                                StreamId exchange, Interval window) {
-    const std::vector<Piece> uncut = {{window.end, 1}};
-    if (waits_for_device(message.op, window)) return uncut;
+    if (waits_for_device(message.op, window)) return {};
     std::vector<Piece> pieces = gradients_in(exchange, window);
     double all = sum(pieces);
     // Gradients in 16 bits may have half of the sent bytes.
     if (all < 0.4 * whole || all > 1.6 * whole) {
       if (unknown_ == UnknownGradients::kStayTogether || whole < (1 + kNotMuchMore) * size)
-        return uncut;
+        return {};
       pieces = kernels_in(exchange, window);
       all = sum(pieces);
       result_.evenly = true;
     }
-    if (pieces.empty() || all <= 0) return uncut;
+    if (all <= 0) return {};
     for (Piece& one : pieces) one.share /= all;
     std::ranges::sort(pieces, {}, &Piece::ready);
     return pieces;
@@ -394,7 +394,6 @@ class Refill {
   const UnknownGradients unknown_;
   const Beyond beyond_;
   const DurationNs least_;
-  const double compressed_;
   const std::set<GraphOpId> gradients_;
   const StepStages* stages_ = nullptr;
   std::vector<std::vector<DeviceOpId>> beside_;
@@ -406,6 +405,11 @@ class Refill {
 };
 
 }  // namespace
+
+double gradient_bytes(const Trace& trace, const Transfer& message) {
+  if (message.gradients > 0) return message.gradients;
+  return (trace.setting("compress") == "fp16" ? 2 : 1) * message.bytes;
+}
 
 RefilledBuckets refill_buckets(const Predictor& predictor,
                                const std::vector<std::vector<Transfer>>& all,

@@ -31,12 +31,19 @@ struct RefilledBuckets {
   std::int64_t recorded = 0;  ///< messages, of all steps
   std::int64_t messages = 0;
   std::vector<double> bytes;  ///< of the last step's messages, before compression, in their order
-  bool evenly = false;  ///< messages were cut as UnknownGradients::kComeEvenly says
+  bool evenly = false;        ///< messages were cut as UnknownGradients::kComeEvenly says
+  /// Steps with a message that these buckets would cut, but it stayed whole: where is not known.
+  std::int64_t uncut = 0;
   bool goes_beyond = false;  ///< messages become larger than any that was recorded
 
+  /// True if that is so in most steps. The first and the last may be cut off.
+  bool is_uncut() const { return 2 * uncut > steps; }
   std::int64_t recorded_per_step() const { return recorded / steps; }
   std::int64_t per_step() const { return (messages + steps - 1) / steps; }
 };
+
+/// Bytes of the gradients in a message, before they were compressed.
+double gradient_bytes(const trace::Trace& trace, const Transfer& message);
 
 /// Fills the buckets of every step anew, in the order in which the gradients were sent. A bucket that
 /// ends with a recorded message keeps its place and waits for what that message waited for. One that

@@ -67,14 +67,14 @@ class Search {
       : predictor_(predictor), all_(all), models_(models) {}
 
   /// Takes the sizes if they gain more than the best so far, by at least the share `least` of the step.
-  /// False if they give the same buckets as the sizes before, or more than were recorded, or as many without a larger first one.
+  /// False if they would cut a message where nobody knows, give the same buckets as the sizes before, or more than were recorded, or as many without a larger first one.
   bool take(const BucketSizes& sizes, double least = 0) {
     RefilledBuckets its = refill_buckets(predictor_, all_, models_, sizes, kUnknown);
     // A step at the end of a recording may include a message of the neighbouring step.
     const std::int64_t fewer = its.recorded - its.messages;
     const bool more = 2 * fewer < -its.steps;
     const bool as_many = 2 * fewer < its.steps;
-    if (its.scenario.edits.empty() || more || its.bytes == bytes_) return false;
+    if (its.scenario.edits.empty() || its.is_uncut() || more || its.bytes == bytes_) return false;
     if (as_many && sizes.first == kUsual.first) return false;
     bytes_ = its.bytes;
     const DurationNs step = predictor_.predict(its.scenario).step;

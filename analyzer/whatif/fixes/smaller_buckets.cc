@@ -23,10 +23,9 @@ using namespace trace;
 constexpr std::array<int, 4> kSizes = {50, 25, 10, 5};
 
 /// The first bucket stays as it is.
-BucketSizes sizes_of(const std::vector<Transfer>& messages, int mib) {
+BucketSizes sizes_of(const Trace& trace, const std::vector<Transfer>& messages, int mib) {
   constexpr double kMiB = 1 << 20;
-  const Transfer& first = messages.front();
-  return {std::min<double>(mib, std::max(first.gradients, first.bytes) / kMiB),
+  return {std::min<double>(mib, gradient_bytes(trace, messages.front()) / kMiB),
           static_cast<double>(mib)};
 }
 
@@ -45,8 +44,9 @@ Proposal propose(const Predictor& predictor) {
   int chosen = 0;
   DurationNs step;
   for (const int mib : kSizes) {
-    RefilledBuckets its = refill_buckets(predictor, all, models, sizes_of(all.front(), mib),
-                                         UnknownGradients::kComeEvenly);
+    RefilledBuckets its =
+        refill_buckets(predictor, all, models, sizes_of(predictor.trace(), all.front(), mib),
+                       UnknownGradients::kComeEvenly);
     if (its.messages <= its.recorded) continue;
     const DurationNs then = predictor.predict(its.scenario).step;
     if (best && then >= step) break;
@@ -70,7 +70,8 @@ Proposal propose(const Predictor& predictor) {
     std::vector<TransferModel> ends = models;
     for (TransferModel& model : ends)
       model.line = TransferLine(bytes ? model.most_bytes() : model.most_latency());
-    proposal.otherwise.push_back(refill_buckets(predictor, all, ends, sizes_of(all.front(), chosen),
+    proposal.otherwise.push_back(refill_buckets(predictor, all, ends,
+                                                sizes_of(predictor.trace(), all.front(), chosen),
                                                 UnknownGradients::kComeEvenly)
                                      .scenario);
   }

@@ -103,7 +103,8 @@ TEST_CASE("a first bucket that the program set smaller stays, where it starts ea
   const Asked usual(job(backward), "larger-buckets");
   const Asked kept(job(backward, "setting first_bucket_mb 0.25\n"), "larger-buckets");
   CAPTURE(usual.proposal.setting);
-  CHECK(contains(usual.proposal.setting, "--first-bucket-mb 1"));
+  // Where one of 1 MiB would cut the second message is not known.
+  CHECK(contains(usual.proposal.setting, "--first-bucket-mb 25"));
   CHECK(contains(kept.proposal.setting, "--first-bucket-mb 0.25"));
   CHECK(kept.gain_us() > usual.gain_us());
 }
