@@ -115,7 +115,9 @@ class Refill {
       if (wait && whole > room + kNotMuchMore * size())
         pieces = pieces_of(message, whole, size(), stream, {std::min(before, ready), ready});
       if (pieces.empty()) {
-        uncut |= whole > (1 + kNotMuchMore) * size();
+        // A few of many messages may be off by a part of one; a small first bucket may not.
+        const bool is_small = is_first && sizes_.first < sizes_.others;
+        uncut |= whole > (is_small ? room : size()) + kNotMuchMore * size();
         pieces = {{ready, 1}};
       }
       before = ready;
