@@ -11,6 +11,7 @@
 #include "analyzer/steps/engine_passes.h"
 #include "analyzer/steps/pattern.h"
 #include "analyzer/steps/unrecorded_steps.h"
+#include "analyzer/steps/warm_up.h"
 #include "common/counted.h"
 #include "common/format.h"
 #include "common/statistics.h"
@@ -84,111 +85,10 @@ std::string describe(const Trace& trace, const RangesOfThread& by_thread, std::s
                      trace.strings[trace.ranges.name[ranges.front().value]], where, kind);
 }
 
-/// The limit up to which a step is not slower than the steps from `from` on, which warm-up does not
-/// reach.
-double limit_by(const std::vector<double>& durations, std::size_t from) {
-  const std::vector<double> late(durations.begin() + static_cast<std::ptrdiff_t>(from),
-                                 durations.end());
-  return median(late) + std::max(5 * median_absolute_deviation(late), 0.25 * median(late));
-}
-
-/// The number of consecutive slow steps at the start; at most half of all steps.
-std::size_t slow_in_a_row(const std::vector<double>& durations) {
-  const std::size_t half = durations.size() / 2;
-  const double limit = limit_by(durations, half);
-  std::size_t dropped = 0;
-  while (dropped < half && durations[dropped] > limit) ++dropped;
-  // A slow step may have waited for what the next one needs (its batch); the device waits in that one.
-  return dropped > 0 && dropped < half ? dropped + 1 : dropped;
-}
-
-/// The number of steps at the start that contain nearly all slow steps: a page cache fills in the first
-/// epochs, or shapes occur for the first time. They are warm-up if most of them are slow, or if it happens
-/// less than once in a thousand times that slow stretches at random times all lie that early, or that
-/// stretches which go on coming as they did stay away for as long as the rest. The very first step
-/// belongs to them: what was cold for it is cold for the next. The number includes it; 0: none but it.
-std::size_t slow_now_and_then(const std::vector<double>& durations) {
-  constexpr std::size_t kMinLate = 10;
-  constexpr double kChance = 0.001;
-  /// Share of all time beyond the limit that may lie later: steps just over the limit do not count.
-  constexpr double kNextToNothing = 0.01;
-  /// Stretches that tell at what distance they come.
-  constexpr std::size_t kPattern = 4;
-  const std::size_t late = std::max(durations.size() / 4, kMinLate);
-  if (durations.size() < 2 * late) return 0;
-  const double limit = limit_by(durations, durations.size() - late);
-  double lost = 0;
-  for (const double one : durations) lost += std::max(0.0, one - limit);
-  double left = lost;
-  std::size_t first = durations.size(), last = 0, reach = 0, slow = 0, stretches = 0;
-  for (std::size_t i = 0; i < durations.size() && left > kNextToNothing * lost; ++i) {
-    if (durations[i] <= limit) continue;
-    left -= durations[i] - limit;
-    first = std::min(first, i);
-    reach = i + 1;
-    ++slow;
-    if (i == 0 || durations[i - 1] <= limit) {
-      ++stretches;
-      last = i;
-    }
-  }
-  // A burst that begins later was set off by something that may come again, as an epoch does.
-  if (reach <= 1 || reach > durations.size() - late || 4 * first > reach) return 0;
-  const double share = static_cast<double>(reach) / static_cast<double>(durations.size());
-  const bool early = std::pow(share, static_cast<double>(stretches)) < kChance;
-  const double distance = static_cast<double>(last - first) /
-                          static_cast<double>(std::max<std::size_t>(2, stretches) - 1);
-  const auto rest = static_cast<double>(durations.size() - reach);
-  const bool over = stretches >= kPattern && std::exp(-rest / distance) < kChance;
-  if (!early && !over && 2 * slow <= reach) return 0;
-  return std::min(reach + 1, durations.size() - late);
-}
-
-/// The number of steps at the start after which all are faster for good, by less than makes a step slow: data that was
-/// read is in memory by then, or a clock has risen. 0 for a steady trend or noise.
-std::size_t before_a_drop(const std::vector<double>& durations) {
-  constexpr std::size_t kMinBefore = 5;
-  constexpr std::size_t kMinLate = 10;
-  constexpr double kWorthIt = 0.03;
-  /// Least gap between the 10th percentile of the steps before the drop and the 90th after it, as a share of the drop.
-  constexpr double kApart = 0.25;
-  const std::size_t late = std::max(durations.size() / 5, kMinLate);
-  if (durations.size() < kMinBefore + late) return 0;
-  // Where the two parts differ most; a rare long step must not decide it.
-  std::vector<double> sorted = durations;
-  std::sort(sorted.begin(), sorted.end());
-  const double most = sorted[sorted.size() * 9 / 10];
-  double sum = 0, sum_before = 0, best = 0;
-  for (const double one : durations) sum += std::min(one, most);
-  std::size_t at = 0;
-  for (std::size_t i = 1; i + late <= durations.size(); ++i) {
-    sum_before += std::min(durations[i - 1], most);
-    const auto before = static_cast<double>(i);
-    const auto after = static_cast<double>(durations.size() - i);
-    const double drop = sum_before / before - (sum - sum_before) / after;
-    const double differ = drop * std::abs(drop) * before * after;
-    if (i < kMinBefore || differ <= best) continue;
-    best = differ;
-    at = i;
-  }
-  if (at == 0) return 0;
-  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(at);
-  std::vector<double> before(durations.begin(), middle), after(middle, durations.end());
-  std::sort(before.begin(), before.end());
-  std::sort(after.begin(), after.end());
-  const double drop = before[before.size() / 2] - after[after.size() / 2];
-  const double apart = before[before.size() / 10] - after[(after.size() * 9 - 1) / 10];
-  if (drop < kWorthIt * after[after.size() / 2] || apart < kApart * drop) return 0;
-  // Most of the later steps decide that there is a drop; it may come a little after the first of them.
-  const double half_way = after[after.size() / 2] + drop / 2;
-  while (at + kMinLate < durations.size() && durations[at] > half_way) ++at;
-  // As in slow_in_a_row().
-  return std::min(at + 1, durations.size() - 1);
-}
-
 /// Marks what is not steady on one thread: cut, first, last, slow at the start, skipped by the
-/// user.
-int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOptions& options) {
+/// user. `reads_cold_until`: cold_reads_until().
+int mark_unsteady(std::vector<Step>& steps, const Trace& trace, TimeNs reads_cold_until,
+                  const StepOptions& options) {
   const auto judged =
       steps.empty() ? options.judged.end() : options.judged.find(steps.front().thread);
   for (Step& step : steps)
@@ -206,15 +106,18 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOption
   for (std::size_t i = 0; i < steps.size() && static_cast<int>(i) < options.skip; ++i)
     steps[i].steady = false;
   std::vector<double> durations;
+  std::size_t cold = 0;
   for (const Step& step : steps) {
-    if (step.steady) durations.push_back(static_cast<double>(step.host.length().ns));
+    if (!step.steady) continue;
+    durations.push_back(static_cast<double>(step.host.length().ns));
+    cold += step.host.begin < reads_cold_until;
   }
   if (durations.size() < 2 * kMinStepsToTrim || options.skip >= 0) return 0;
-  std::vector<double> with_first = durations;
-  with_first.insert(with_first.begin(), static_cast<double>(steps.front().host.length().ns));
-  const std::size_t cold = slow_now_and_then(with_first);
-  const std::size_t dropped = std::max(
-      {slow_in_a_row(durations), before_a_drop(durations), cold - std::min<std::size_t>(cold, 1)});
+  cold += cold > 0;  // the next step takes the last cold batch
+  const std::size_t slow =
+      slow_at_first(durations, static_cast<double>(steps.front().host.length().ns));
+  const std::size_t dropped =
+      cold + least_late(durations.size()) > durations.size() ? slow : std::max(slow, cold);
   std::size_t left = dropped;
   for (Step& step : steps) {
     if (left == 0) break;
@@ -246,6 +149,7 @@ void finish(Steps& result) {
 void fill(Steps& result, const Trace& trace, const RangesOfThread& by_thread,
           const StepOptions& options) {
   const std::vector<StepSpan> spans = unrecorded_spans(trace);
+  const TimeNs cold = cold_reads_until(trace);
   for (const auto& [thread, ranges] : by_thread) {
     std::vector<Step> steps;
     for (RangeId id : ranges) {
@@ -262,7 +166,7 @@ void fill(Steps& result, const Trace& trace, const RangesOfThread& by_thread,
     }
     const std::optional<double> share = take_out_unrecorded(steps, spans);
     if (!result.unrecorded_share) result.unrecorded_share = share;
-    result.dropped_warm_up += mark_unsteady(steps, trace, options);
+    result.dropped_warm_up += mark_unsteady(steps, trace, cold, options);
     find_next(steps);
     result.all.insert(result.all.end(), steps.begin(), steps.end());
   }
@@ -312,6 +216,7 @@ RangesOfThread collect_named(const Trace& trace, const RangeNames& names) {
 
 void fill_pattern(Steps& result, const Trace& trace, const RangeNames& names,
                   const StepOptions& options) {
+  const TimeNs cold = cold_reads_until(trace);
   for (const PatternSteps& pattern : find_pattern_steps(trace, names)) {
     if (!pattern.thread.valid() || pattern.steps.empty()) {
       if (result.how.empty()) result.how = pattern.how;
@@ -327,7 +232,7 @@ void fill_pattern(Steps& result, const Trace& trace, const RangeNames& names,
       step.host = interval;
       steps.push_back(step);
     }
-    result.dropped_warm_up += mark_unsteady(steps, trace, options);
+    result.dropped_warm_up += mark_unsteady(steps, trace, cold, options);
     find_next(steps);
     result.all.insert(result.all.end(), steps.begin(), steps.end());
   }

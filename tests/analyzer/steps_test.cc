@@ -170,6 +170,29 @@ TEST_CASE("steps that all become faster for good were warm-up, a trend or noise 
   CHECK(dropped([](int i) { return i < 35 ? 1010 + i % 5 : 1000 + i % 5; }) == 0);  // 1 %
 }
 
+TEST_CASE(
+    "steps before the samples are in memory are warm-up, also where something else bounds them") {
+  // Two workers read a batch for each step of 100 us. Reads take `before` until step `warm`, then 10 us.
+  auto dropped = [](int warm, std::int64_t before, bool again = false) {
+    TraceBuilder builder;
+    for (int i = 0; i < 60; ++i) {
+      builder.range(1, "step", i * 100'000, (i + 1) * 100'000 - 10,
+                    {.kind = trace::RangeKind::kStep, .step = i});
+      const bool cold = i < warm || (again && i % 4 == 0);
+      builder.range(2 + i % 2, "read", i * 100'000, i * 100'000 + (cold ? before : 10'000),
+                    {.kind = trace::RangeKind::kRead, .bytes = 1000});
+    }
+    const trace::Trace trace = builder.load();
+    return find_steps(trace).dropped_warm_up;
+  };
+  // The first is out as the first; the next after the cold reads takes the last cold batch.
+  CHECK(dropped(30, 90'000) == 31);
+  CHECK(dropped(30, 20'000) == 0);        // a storage that is busier at first
+  CHECK(dropped(30, 90'000, true) == 0);  // files that are not all in memory
+  CHECK(dropped(55, 90'000) == 0);        // too few steps are left to judge
+  CHECK(dropped(0, 90'000) == 0);
+}
+
 TEST_CASE("a step that was cut is not steady, and a step inside a step is not a step") {
   TraceBuilder builder;
   for (int i = 0; i < 8; ++i)
