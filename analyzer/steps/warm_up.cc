@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "common/statistics.h"
 
@@ -112,6 +113,21 @@ std::size_t before_a_drop(const std::vector<double>& durations) {
   return std::min(at + 1, durations.size() - 1);
 }
 
+/// The time in which any of the reads runs, in ns per read: workers that fill their queue at the start share the
+/// storage's rate, so that each read takes longer, but all together do not.
+double time_per_read(std::span<const Interval> reads) {
+  std::vector<Interval> by_begin(reads.begin(), reads.end());
+  std::ranges::sort(by_begin, {}, &Interval::begin);
+  DurationNs busy;
+  TimeNs until = TimeNs::min();
+  for (const Interval& one : by_begin) {
+    if (one.end <= until) continue;
+    busy += one.end - std::max(one.begin, until);
+    until = one.end;
+  }
+  return static_cast<double>(busy.ns) / static_cast<double>(reads.size());
+}
+
 }  // namespace
 
 std::size_t least_late(std::size_t count) {
@@ -129,21 +145,23 @@ std::size_t slow_at_first(const std::vector<double>& durations, double first) {
 TimeNs cold_reads_until(const trace::Trace& trace) {
   /// A read from a storage takes at least this many times as long as one from memory.
   constexpr double kColdTakes = 3;
-  std::vector<trace::RangeId> reads;
+  std::vector<Interval> reads;
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     const trace::RangeInfo* info = trace.info(trace::RangeId{i});
-    if (info && info->kind == trace::RangeKind::kRead) reads.push_back(trace::RangeId{i});
+    if (info && info->kind == trace::RangeKind::kRead)
+      reads.push_back(trace.ranges.interval(trace::RangeId{i}));
   }
-  std::ranges::sort(reads, {}, [&](trace::RangeId one) { return trace.ranges.end[one.value]; });
+  std::ranges::sort(reads, {}, &Interval::end);
   std::vector<double> durations;
-  for (const trace::RangeId one : reads)
-    durations.push_back(static_cast<double>(trace.ranges.interval(one).length().ns));
+  for (const Interval& one : reads) durations.push_back(static_cast<double>(one.length().ns));
   const std::size_t cold = before_a_drop(durations);
   if (cold == 0) return TimeNs::min();
+  const std::span all(reads);
   const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(cold);
-  if (median({durations.begin(), middle}) < kColdTakes * median({middle, durations.end()}))
-    return TimeNs::min();
-  return trace.ranges.end[reads[cold - 1].value];
+  const bool faster =
+      median({durations.begin(), middle}) >= kColdTakes * median({middle, durations.end()}) &&
+      time_per_read(all.first(cold)) >= kColdTakes * time_per_read(all.subspan(cold));
+  return faster ? reads[cold - 1].end : TimeNs::min();
 }
 
 }  // namespace headway::analyzer

@@ -127,8 +127,12 @@ class Refill {
         rest -= pieces[p].share * whole;
         const bool ends_message = p + 1 == pieces.size();
         const bool full = filling.bytes >= size();
-        if (ends_message && !full && !ends_pass) dropped.push_back(i);
-        if (ends_message ? !full && !ends_pass : !full || rest < kNotMuchMore * size()) continue;
+        const bool ends_bucket =
+            ends_message ? full || ends_pass : full && rest >= kNotMuchMore * size();
+        if (!ends_bucket) {
+          if (ends_message) dropped.push_back(i);
+          continue;
+        }
         if (ends_message)
           send_with(i, wait, std::exchange(dropped, {}), std::exchange(earlier, {}), filling);
         else

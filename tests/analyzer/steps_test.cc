@@ -191,6 +191,17 @@ TEST_CASE(
   CHECK(dropped(30, 90'000, true) == 0);  // files that are not all in memory
   CHECK(dropped(55, 90'000) == 0);        // too few steps are left to judge
   CHECK(dropped(0, 90'000) == 0);
+  // Four workers that fill their queues share a storage: each read takes four times as long, all together as long.
+  TraceBuilder builder;
+  for (int i = 0; i < 60; ++i) {
+    builder.range(1, "step", i * 100'000, (i + 1) * 100'000 - 10,
+                  {.kind = trace::RangeKind::kStep, .step = i});
+    const bool crowded = i < 28;
+    const std::int64_t begins = crowded ? (i / 4) * 400'000 : i * 100'000;
+    builder.range(2 + i % 4, "read", begins, begins + (crowded ? 360'000 : 90'000),
+                  {.kind = trace::RangeKind::kRead, .bytes = 1000});
+  }
+  CHECK(find_steps(builder.load()).dropped_warm_up == 0);
 }
 
 TEST_CASE("a step that was cut is not steady, and a step inside a step is not a step") {

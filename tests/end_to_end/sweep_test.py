@@ -140,7 +140,7 @@ def test_pytorch():
     gains = Gains(Pretended({"0": 10.0, "1": 8.0}), program, 15.0, 3)
     gains.measure([{"workers": "1"}, {"workers": "2"}])
     assert gains.step == 10 and gains.unchanged == 0 and gains.of({"workers": "2"}) is None
-    told = {"id": "use-workers", "kind": "structural", "setting": "", "gain_ns": 3, "gain_low_ns": 2, "gain_high_ns": 4, "step_ns": 12}
+    told = {"fix": "use-workers", "kind": "structural", "setting": "", "share": 3 / 15, "low": 2 / 15, "high": 4 / 15, "step_ns": 12}
     one = predicted(told, program, gains, 15)
     assert abs(one["error"]) < 1e-9 and one["inside"], "12 of 15 recorded are 8 of 10"
     runs(these)
