@@ -303,7 +303,7 @@ class Refill {
     for (const std::size_t d : dropped) {
       drop(d, waits);
       // Buckets that begin earlier must not wait for these gradients.
-      if (!wait || wait->message != d)
+      if (!earlier.empty() && wait->message != d)
         editor_.remove_edges(start_of(points_.task(first_of(d))), EdgeKind::kEventWait);
     }
     if (!earlier.empty()) send_before(*wait, earlier);

@@ -110,9 +110,10 @@ def vary(folder):
     result = json.loads(file.read_text())
     assert result["arguments"][0] == {"name": "--workers", "values": ["1", "4"]}, text
     assert result["best"]["change"] == {"--workers": "4"}, text
-    first = result["trials"][0]
-    assert first["fix"] == "more-workers" and first["decision"] == "kept", text
-    assert first["predicted"]["share"] > 0.3 and first["measured"]["share"] > 0.3, text
+    # Noise may add a second change to the first trial, of which one value is not legal.
+    kept = [t for t in result["trials"] if t["fix"] == "more-workers" and t["decision"] == "kept"]
+    assert kept and result["trials"][0]["fix"] == "more-workers", text
+    assert kept[0]["predicted"]["share"] > 0.3 and kept[0]["measured"]["share"] > 0.3, text
     failed = [t for t in result["trials"] if t["decision"] == "failed"]
     assert any("status 7" in t["why"] for t in failed), text
     assert any("--pinned" in t["change"] and "offx" in t["why"] for t in failed), text
