@@ -205,9 +205,8 @@ constexpr StaticKey kAfter[] = {
     {"plan[].high", "number", ""},
     {"plan[].setting", "string", "Options of the reference trainer; may be empty."},
     {"fixes", "array",
-     "Every known fix, each replayed alone; empty without predictions. Figures are null where it "
-     "does "
-     "not apply."},
+     "Every known fix, replayed alone. Figures are null where it does not apply. Empty without "
+     "predictions."},
     {"fixes[]", "object", ""},
     {"fixes[].fix", "string", "ID, for `headway whatif --fix`."},
     {"fixes[].title", "string", ""},

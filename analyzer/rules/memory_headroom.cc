@@ -157,7 +157,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       format_bytes(static_cast<std::int64_t>(best.peak)),
       format_bytes(static_cast<std::int64_t>(best.memory)), best.growth,
       of_step(context, best.gain, step));
-  finding.confidence = 0.7;
+  finding.confidence = 0.6;
   finding.evidence = evidence(context, *best.device);
   finding.advice = {
       {"headway-train",

@@ -36,13 +36,12 @@ std::size_t slow_in_a_row(const std::vector<double>& durations) {
 /// stretches which go on coming as they did stay away for as long as the rest. The very first step
 /// belongs to them: what was cold for it is cold for the next. The number includes it; 0: none but it.
 std::size_t slow_now_and_then(const std::vector<double>& durations) {
-  constexpr std::size_t kMinLate = 10;
   constexpr double kChance = 0.001;
   /// Share of all time beyond the limit that may lie later: steps just over the limit do not count.
   constexpr double kNextToNothing = 0.01;
   /// Stretches that tell at what distance they come.
   constexpr std::size_t kPattern = 4;
-  const std::size_t late = std::max(durations.size() / 4, kMinLate);
+  const std::size_t late = std::max(durations.size() / 4, kLeastLate);
   if (durations.size() < 2 * late) return 0;
   const double limit = limit_by(durations, durations.size() - late);
   double lost = 0;

@@ -359,11 +359,10 @@ class Refill {
     double bytes = 0;
     for (const Bucket::Part& part : bucket.parts)
       bytes += part.share * (*stages_)[stage][part.message].bytes;
-    double ns = model.line.of(bytes);
-    if (!model.may_go_faster_beyond() || bytes <= model.largest) return ns;
-    result_.goes_beyond = true;
-    if (beyond_ == Beyond::kHalf) ns -= model.line.per_byte * (bytes - model.largest) / 2;
-    return ns;
+    const bool beyond = model.may_go_faster_beyond() && bytes > model.largest;
+    result_.goes_beyond |= beyond;
+    return beyond && beyond_ == Beyond::kHalf ? faster_beyond(model.line, bytes, model.largest)
+                                              : model.line.of(bytes);
   }
 
   /// A bucket's kernel of those that pack or unpack one message each. Its time beyond the shortest

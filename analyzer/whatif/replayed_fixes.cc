@@ -78,15 +78,16 @@ void doubt_what_nothing_explains(const Predictor& predictor, std::vector<Replaye
   }
   if (!any) return;
   open = per_step.with(open);
-  const DurationNs without_pauses = predictor.predict(per_step).gain;
+  const DurationNs without_per_step = predictor.predict(per_step).gain;
   const DurationNs without_any = predictor.predict(open).gain;
   for (ReplayedFix& one : replayed) {
     if (!one.applies() || !one.fix->changes_training || one.prediction.gain.ns <= 0) continue;
     const Scenario& its = one.proposal.scenario;
-    const DurationNs beyond_pauses = predictor.predict(its.with(per_step)).gain - without_pauses;
+    const DurationNs beyond_per_step =
+        predictor.predict(its.with(per_step)).gain - without_per_step;
     const DurationNs beyond_any = predictor.predict(its.with(open)).gain - without_any;
     const double doubtful =
-        std::clamp(ratio(beyond_pauses - beyond_any, one.prediction.gain), 0.0, 1.0);
+        std::clamp(ratio(beyond_per_step - beyond_any, one.prediction.gain), 0.0, 1.0);
     one.proposal.certainty *= 1 - doubtful * (1 - kCeilingCounts);
   }
 }

@@ -57,6 +57,11 @@ struct TransferLine {
     return small ? TransferLine{fixed_if_small, per_byte_if_small} : TransferLine{fixed, per_byte};
   }
 };
+/// Time of a message by the line, if a byte beyond `known` takes half as long: by the library's protocol for
+/// large messages.
+inline double faster_beyond(const TransferLine& line, double bytes, double known) {
+  return line.of(bytes) - line.per_byte * std::max(0.0, bytes - known) / 2;
+}
 /// Least-squares fit with all values at least 0. Two lines if at least three sizes show that a byte
 /// of large messages takes less time. With one size, latency and bandwidth cannot be separated, and
 /// all time counts as bandwidth.

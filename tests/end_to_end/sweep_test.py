@@ -104,6 +104,16 @@ def test_case():
     assert case["program"]["world"] != "0"
 
 
+def test_graphs():
+    """A simulated run with a graph: the first step of two still runs op by op, and counts as the others do; pauses count."""
+    settings = {"cuda_graph": "on"}
+    ends = [0.010, 0.020, 0.021, 0.022, 0.028, 0.029, 0.030]  # the last one is left out
+    steps = [{"device_end_s": end} for end in ends]
+    metrics = {"warm_up_steps": 1, "steps": steps, "settings": settings}
+    assert abs(step_cost_ns(metrics, True) - (1 + 1 + 1 + 6 + 1) / 5 * 1e6) < 1
+    assert abs(step_cost_ns({**metrics, "settings": {}}, True) - 19 / 5 * 1e6) < 1
+
+
 class Pretended:
     """Programs whose steps take what the test says, slower by load in the first round."""
     simulated = False
@@ -156,4 +166,4 @@ def runs(these):
         print("PyTorch, NumPy or Pillow is absent: nothing ran")
 
 
-{"draw": test_draw, "pytorch": test_pytorch, "changes": test_changes, "judgement": test_judgement, "case": test_case}[sys.argv[2]]()
+{"draw": test_draw, "pytorch": test_pytorch, "changes": test_changes, "judgement": test_judgement, "graphs": test_graphs, "case": test_case}[sys.argv[2]]()

@@ -21,10 +21,10 @@ namespace {
 using namespace trace;
 
 /// The defaults of PyTorch's DistributedDataParallel and of headway-train. A small first bucket
-/// starts early. If the size is set, PyTorch makes the first bucket as large as the others.
+/// starts early. Where the size is set, PyTorch makes the first bucket as large as the others.
 constexpr BucketSizes kUsual{1, 25};
-constexpr BucketSizes kAllLarge{25, 25};
-/// Other first buckets: no compute overlaps a small one where launches are late, so it is only one more message.
+/// Other sizes of the first bucket. Where nothing computes beside a small one, it is only one more
+/// message.
 constexpr std::array kFirst{2.0, 25.0};
 /// Larger sizes of the others, where messages are that large.
 constexpr std::array kLarger{50.0, 100.0};
@@ -32,7 +32,7 @@ constexpr std::array kLarger{50.0, 100.0};
 /// If no larger ones are better, these sizes of the others are tried in this order as long as they gain.
 constexpr std::array kSmaller{10.0, 5.0, 2.0, 1.0};
 
-/// Least share of the step that other sizes than the usual ones must gain.
+/// Other sizes than the usual ones must gain more than this share of the step.
 constexpr double kWorthIt = 0.01;
 
 /// Why the messages are already large. The size of a compressed message does not show that of its
@@ -66,8 +66,8 @@ class Search {
          const std::vector<TransferModel>& models)
       : predictor_(predictor), all_(all), models_(models) {}
 
-  /// Takes the sizes if they gain more than the best so far, by at least the share `least` of the step.
-  /// False if they would cut a message where nobody knows, give the same buckets as the sizes before, or more than were recorded, or as many without a larger first one.
+  /// Takes the sizes if they gain more than the best so far, by more than the share `least` of the
+  /// step. Never sizes that would cut a message at an unknown place, or that send more messages.
   bool take(const BucketSizes& sizes, double least = 0) {
     RefilledBuckets its = refill_buckets(predictor_, all_, models_, sizes, kUnknown);
     // A step at the end of a recording may include a message of the neighbouring step.
@@ -125,16 +125,21 @@ Proposal propose(const Predictor& predictor) {
           "calibrate` on that machine to measure them");
   }
   Search search(predictor, all, models);
+  const bool one_size = predictor.analysis().program.uses(Framework::kPyTorch);
   search.take(kUsual);
   if (const double first = first_bucket_set(predictor.trace()); first > 0 && first < kUsual.first)
     search.take({first, kUsual.others});
-  for (const double first : kFirst) search.take({first, kUsual.others}, kWorthIt);
-  const double first = search.found() ? search.sizes().first : kAllLarge.first;
+  for (const double first : kFirst)
+    if (!one_size || first == kUsual.others) search.take({first, kUsual.others}, kWorthIt);
+  const double best_first = search.found() ? search.sizes().first : kUsual.others;
+  const auto sizes_with = [&](double others) {
+    const bool alike = one_size || best_first == kUsual.others;
+    return BucketSizes{alike ? others : std::min(best_first, others), others};
+  };
   bool larger = false;
-  for (const double others : kLarger)
-    larger |= search.take({first == kAllLarge.first ? others : first, others}, kWorthIt);
-  for (auto size = kSmaller.begin(); !larger && search.found() && size != kSmaller.end(); ++size)
-    search.take({std::min(search.sizes().first, *size), *size});
+  for (const double others : kLarger) larger |= search.take(sizes_with(others), kWorthIt);
+  if (search.found() && !larger)
+    for (const double others : kSmaller) search.take(sizes_with(others));
   if (!search.found())
     return not_here(
         fmt::format("no two messages of a step fit into one bucket of {} MiB", kLarger.back()));
@@ -169,10 +174,9 @@ const Fix kLargerBuckets{
     0.1,
     "--bucket-mb 25 --first-bucket-mb 1",
     "A step's all-reduces, or stages of its sums, fill buckets: the first of 1 MiB, of its smaller "
-    "set size, or of 2 or 25 MiB where that is better, the others of 25 MiB or a better size from "
-    "1 "
-    "to 100. A bucket starts with its last gradient and takes latency + bytes / bandwidth, fitted "
-    "to the recorded ones. Each bucket has one pack and one unpack kernel.",
+    "set size, or of 2 or 25 MiB if better, the others of 25 MiB or a better size from 1 to 100. "
+    "PyTorch has one size for all. A bucket starts with its last gradient. It takes latency + "
+    "bytes / bandwidth, fitted to the recorded ones. It has one pack and one unpack kernel.",
     "whether the library switches algorithms for larger messages",
     propose};
 

@@ -62,9 +62,8 @@ Scenario in_one_round(const Predictor& predictor, const std::vector<std::vector<
     for (; op != its.end() && ops.start[op->value] < ops.start[last.op.value]; ++op)
       if (ops.kind[op->value] == DeviceOpKind::kKernel) editor.drop_op(*op);
     const double bytes = kHalf * first.gradients;
-    double ns = line.of(bytes);
-    if (model.may_go_faster_beyond() && bytes > faster * model.largest)
-      ns -= line.per_byte * (bytes - model.largest) / 2;
+    const bool beyond = model.may_go_faster_beyond() && bytes > faster * model.largest;
+    const double ns = beyond ? faster_beyond(line, bytes, model.largest) : line.of(bytes);
     editor.set_transfer(last.op, DurationNs{std::llround(last.wait + ns)}, true);
   }
   return editor.take();
@@ -135,12 +134,10 @@ const Fix kSumIn16Bits{
     FixKind::kModelled,
     0.3,
     "--compress fp16",
-    "Each gather of 8-bit gradients becomes an all-reduce in 16 bits: latency of twice the rounds "
-    "of "
-    "a ring, or of a tree, and 4/n of the gathered bytes over each link at the fitted rate. Rounds "
-    "of "
-    "one sum become the last of them, with all gradients in 16 bits, without the kernels between. "
-    "Kernels that round and widen are unchanged.",
+    "Each gather of 8-bit gradients becomes an all-reduce in 16 bits: latency by the hops of both, "
+    "and 4/n of the gathered bytes over each link at the fitted rate. Several rounds of one sum "
+    "become the last one, with all gradients in 16 bits and without the kernels between. Kernels "
+    "that round and widen are unchanged.",
     "whether kernels for 16 bits are shorter",
     propose};
 

@@ -92,6 +92,23 @@ TEST_CASE("buckets are no larger than what is left to send after the backward pa
   CHECK(!contains(asked.proposal.setting, "--bucket-mb 25"));
 }
 
+TEST_CASE("in PyTorch, which has one size for all, no other first bucket is proposed") {
+  // As above, but of 1 ms + 4 GB/s: 64 messages as gradients come.
+  const auto proposed = [](const std::string& kernel) {
+    std::string backward;
+    for (int i = 0; i < 8; ++i)
+      backward +=
+          "    launch \"" + kernel +
+          "\" 1ms blocks=800 bytes=8MB phase=backward\n    record ready\n"
+          "    await ready stream=comm\n    repeat 8\n      collective allreduce 256KB 1064us\n";
+    const Asked asked(job(backward + "    collective allreduce 64KB 1016us\n"), "larger-buckets");
+    REQUIRE(asked.proposal.applies);
+    return asked.proposal.setting;
+  };
+  CHECK(proposed("bwd") == "--bucket-mb 5 --first-bucket-mb 2");
+  CHECK(proposed("at::native::bwd") == "--bucket-mb 5 --first-bucket-mb 5");
+}
+
 TEST_CASE("a first bucket that the program set smaller stays, where it starts earlier") {
   // The second message of 30 MB comes a millisecond after the first of 300 kB, and the last bytes go
   // long after the backward pass.

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <clocale>
 #include <csignal>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 
 #include "analyzer/doubts.h"
 #include "analyzer/samples.h"
+#include "analyzer/whatif/fix.h"
 #include "analyzer/whatif/predict_findings.h"
 #include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/text_run.h"
@@ -210,6 +212,38 @@ TEST_CASE("the verdict of a run without device work speaks of its training threa
     builder.range(1, "step", i * 100, i * 100 + 90, {.kind = trace::RangeKind::kStep});
   AnalyzedRun run(builder);
   CHECK(verdict(run.trace, run.analysis).find("The training thread computes") != std::string::npos);
+}
+
+TEST_CASE("the JSON report lists every known fix, with figures where it applies") {
+  test::TraceBuilder builder;
+  for (int i = 0; i < 40; ++i) {
+    const std::int64_t t = i * 10'000'000;
+    builder.range(1, "step", t, t + 10'000'000, {.kind = trace::RangeKind::kStep, .step = i});
+    builder.range(1, "batch", t, t + 6'000'000, {.kind = trace::RangeKind::kBatch, .batch = i});
+    builder.range(1, "conv2d", t + 6'000'000, t + 10'000'000);
+  }
+  AnalyzedRun run(builder);
+  const auto fixes = [&] {
+    return nlohmann::json::parse(
+        render(ReportFormat::kJson, run.trace, run.analysis, kOptions))["fixes"];
+  };
+  CHECK(fixes().empty());  // nothing was predicted
+  predict_findings(run.trace, run.analysis, {});
+  REQUIRE(!run.analysis.fixes.empty());
+  CHECK(fixes().size() == all_fixes().size());
+  std::size_t applying = 0;
+  for (const nlohmann::json& one : fixes()) {
+    const auto its =
+        std::ranges::find(run.analysis.fixes, one["fix"].get<std::string>(), &PredictedGain::fix);
+    CHECK(one["applies"] == (its != run.analysis.fixes.end()));
+    CHECK(one["step_ns"].is_null() == !one["applies"].get<bool>());
+    if (its == run.analysis.fixes.end()) continue;
+    ++applying;
+    CHECK(one["step_ns"] == its->step.ns);
+    CHECK(one["share"] == its->share);
+    CHECK(one["recorded_step_ns"] == 10'000'000);
+  }
+  CHECK(applying == run.analysis.fixes.size());
 }
 
 TEST_CASE("the verdict is as sure as the gain of its first finding") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/whatif/predict_findings.h"
+#include "analyzer/whatif/replayed_fixes.h"
 #include "tests/reference_trainer/simulated_trace/predicted.h"
 
 namespace headway::trainer {
@@ -255,6 +256,25 @@ TEST_CASE(
                                     {"fused_bias_act", "off"}});
   const double done = mean_step_ns(run, {{"fused_bias_act", "on"}});
   CHECK(Predicted(run).step_ns("fuse-chains") == doctest::Approx(done).epsilon(0.02));
+}
+
+TEST_CASE("only time of the host that may come once a sample makes a larger batch doubtful") {
+  const auto certainty = [](const Switches& run) {
+    const Predicted before(run);
+    const analyzer::Predictor predictor(before.trace, before.analysis);
+    for (const analyzer::ReplayedFix& one : analyzer::replay_fixes(predictor))
+      if (one.fix->id == "larger-batch") return one.proposal.certainty;
+    return 0.0;
+  };
+  // Pauses of 5 ms on a step of less than one: nearly all that a larger batch gains.
+  const auto pauses = [](const char* every) {
+    return with(kText, {{"pause_every", every}, {"pause_ms", "5"}});
+  };
+  CHECK(certainty(pauses("1")) < 0.7);
+  CHECK(certainty(pauses("5")) == doctest::Approx(1).epsilon(0.02));
+  // One rank of four is late by as much in each step; the others have as many samples.
+  CHECK(certainty(with(kText, {{"ranks", "4"}, {"slow_rank", "1"}, {"slow_rank_ms", "5"}})) ==
+        doctest::Approx(1).epsilon(0.02));
 }
 
 TEST_CASE("a small first bucket takes a part of a large message along") {
