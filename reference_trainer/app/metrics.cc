@@ -64,6 +64,7 @@ void write_metrics(const std::filesystem::path& path, const EffectiveSettings& s
                {"parameters", result.parameters},
                {"interrupted", result.interrupted},
                {"warm_up_steps", result.warm_up_steps()},
+               {"cold_steps", result.cold_steps},
                {"images_per_s", result.images_per_second()},
                {"median_step_s", result.median_step_s()},
                {"mean_step_s", result.mean_step_s()},

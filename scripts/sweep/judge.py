@@ -152,10 +152,11 @@ def own_settings(finding):
 def found(finding, fixes, program, gains):
     """A finding with what its advice gained, in the order in which the report gives it."""
     first = (finding.get("prediction") or {}).get("fix")
-    listed = [(one["fix"], one["setting"]) for one in finding["fixes"]] or [("", one) for one in own_settings(finding)]
+    listed = [(one["fix"], one["setting"], one["share"]) for one in finding["fixes"]]
+    listed = listed or [("", one, finding["share_of_step"]) for one in own_settings(finding)]
     advised = []
-    for fix, setting in listed:
-        advised += [{"fix": fix, "change": label(change), "switches": sorted(change), "gain": gain, "meaning": alters_meaning(change)}
+    for fix, setting, share in listed:
+        advised += [{"fix": fix, "change": label(change), "switches": sorted(change), "gain": gain, "promised": share, "meaning": alters_meaning(change)}
                     for change, gain in measured(program, gains, fix, setting)]
     step = finding["recoverable_ns_per_step"] / finding["share_of_step"] if finding["share_of_step"] > 0 else 0
     done = {one["fix"] for one in advised}
@@ -165,12 +166,26 @@ def found(finding, fixes, program, gains):
             "switches": sorted({name for one in advised for name in one["switches"]})}
 
 
+def usable_of(finding, keep_meaning):
+    return [one for one in finding["advised"] if not (keep_meaning and one["meaning"])]
+
+
 def advice_of(finding, keep_meaning):
     """What following a finding gains: the alternatives of its first fix that can be done. None: nothing can."""
-    usable = [one for one in finding["advised"] if not (keep_meaning and one["meaning"])]
+    usable = usable_of(finding, keep_meaning)
     if not usable:
         return None
     return max((one for one in usable if one["fix"] == usable[0]["fix"]), key=lambda one: one["gain"])
+
+
+def in_order(findings, keep_meaning):
+    """What is done by one who follows a report: its findings in their order. If the first thing that the first finding advises cannot be done
+    here, what the report promises most of does instead: it says a gain beside each advice."""
+    followed = [one for one in (advice_of(f, keep_meaning) for f in findings) if one]
+    if followed and findings[0]["fix"] and not any(one["fix"] == findings[0]["fix"] for one in usable_of(findings[0], keep_meaning)):
+        instead = max((one for f in findings for one in usable_of(f, keep_meaning)), key=lambda one: one["promised"])
+        followed.insert(0, instead)
+    return followed
 
 
 def regret(case, keep_meaning):
@@ -178,7 +193,7 @@ def regret(case, keep_meaning):
     tried = (c for c in case["changes"] if not (keep_meaning and c["meaning"]) and not takes_several_causes(c["switches"]))
     best = max(tried, key=lambda c: c["gain"], default=None)
     most = max(best["gain"], 0) if best else 0
-    followed = [one for one in (advice_of(f, keep_meaning) for f in case["findings"]) if one]
+    followed = in_order(case["findings"], keep_meaning)
     lost = [most - max((one["gain"] for one in followed[:n]), default=0) for n in (1, 3)]
     first_done = bool(case["findings"]) and advice_of(case["findings"][0], keep_meaning) is not None
     return {"top1": max(lost[0], 0), "top3": max(lost[1], 0), "best": best and best["change"], "best_gain": most,

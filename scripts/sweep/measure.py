@@ -16,7 +16,7 @@ import time
 from sweep import changes, draw, draw_pytorch
 
 TIMEOUT_S = 300
-USUAL_WARM_UP = 5  # steps that the trainer leaves out of its own figures, whatever happens in them
+MOST_WAIT = 0.02  # share of the steps for which they wait for input, up to which it does not matter when batches are made
 RUN_TIMEOUT_S = 60  # of a program in PyTorch, which runs for seconds
 RECORDINGS = 3  # of a program on a machine, of which the fastest is judged
 MEASURED_STEPS = 64  # of a program in PyTorch, in one run, after the first epoch
@@ -271,12 +271,15 @@ def epoch_step_cost_ns(metrics):
     return min(starts[begin + length] - starts[begin] for begin in begins) / length * 1e9
 
 
-def whole_waves(steps, settings):
+def whole_waves(steps, metrics):
     """Of so many steps those that the same number of batches is made in. Workers that live on make a batch each and begin together: the first
-    wave comes before the first step is over, and steps that use up the last one count work that was done before."""
+    wave comes before the first step is over, and steps that use up the last one count work that was done before. Where steps hardly wait
+    for batches, all count: a step less could leave out a pause."""
+    settings = metrics.get("settings", {})
     at_once = min(int(settings.get("workers", 0)), max(1, int(settings.get("prefetch", 1))))
     each = at_once // math.gcd(at_once, int(settings.get("accumulate", 1))) if at_once else 1
-    if at_once < 2 or settings.get("worker_reuse") == "off" or steps < each:
+    waits = metrics.get("input_wait_share", 1) > MOST_WAIT
+    if not waits or at_once < 2 or settings.get("worker_reuse") == "off" or steps < each:
         return steps
     return steps - steps % each
 
@@ -292,14 +295,15 @@ def as_graphs(lasts, first):
 def step_cost_ns(metrics, simulated):
     """Wall time per step after the first ones; of a program that tells when it ended, up to there: whole epochs, what comes between them as well.
     A host that gets ahead of the device begins steps sooner than they end, so where the device tells, its ends count. A simulated device has
-    nothing to warm up: there the steps are those that a report judges, so that a pause of the host before the last one counts on neither side."""
+    nothing to warm up but a page cache: there the steps are those that a report judges, so that a pause of the host before the last one counts on neither side."""
     done = [one.get("device_end_s") for one in metrics["steps"]]
     if done and None not in done:
         first = metrics["warm_up_steps"]
         if simulated:
-            first = first - 1 if first > USUAL_WARM_UP else 0
+            cold = metrics.get("cold_steps", 0)
+            first = cold - 1 if 0 < cold <= first else 0
             done.pop()
-            done = done[:first + whole_waves(len(done) - 1 - first, metrics.get("settings", {})) + 1]
+            done = done[:first + whole_waves(len(done) - 1 - first, metrics) + 1]
         if len(done) < first + 2:
             raise Crashed("too few steps to judge")
         lasts = [after - before for before, after in zip(done[first:], done[first + 1:])]

@@ -58,8 +58,8 @@ def test_changes():
     assert program.realisations("run-ahead", "--run-ahead") == [{"run_ahead": "4"}], "twice as many"
 
 
-def advised(fix, gain, meaning=False):
-    return {"fix": fix, "change": fix, "switches": [fix], "gain": gain, "meaning": meaning}
+def advised(fix, gain, meaning=False, promised=0):
+    return {"fix": fix, "change": fix, "switches": [fix], "gain": gain, "promised": promised, "meaning": meaning}
 
 
 def test_judgement():
@@ -73,6 +73,10 @@ def test_judgement():
     assert abs(both["top1"] - 0.3) < 1e-9 and both["top3"] == 0 and both["best"] == "b"
     same = regret(case, True)
     assert abs(same["top1"] - 0.05) < 1e-9 and same["best"] == "c"
+    not_here = {**first, "fix": "z", "advised": [advised("a", 0.1, promised=0.1)]}
+    second_promises = {**second, "advised": [advised("b", 0.4, promised=0.3)]}
+    assert regret({**case, "findings": [not_here, second_promises]}, False)["first"] == "b", "it promises more than the rest of the first"
+    assert regret({**case, "findings": [{**not_here, "fix": "a"}, second_promises]}, False)["first"] == "a"
     two_causes = {**change("d", 0.9), "switches": ["pause_every", "slow_rank_ms"], "single": False}
     assert regret({**case, "changes": [*case["changes"], two_causes]}, False)["best"] == "b", "two planted causes are two changes"
     assert len(violations([first, second])) == 1
@@ -90,6 +94,12 @@ def test_judgement():
     told = {"warm_up_steps": 0, "steps": waves, "settings": {"workers": "4", "prefetch": "8"}}
     assert step_cost_ns(told, True) == 8e9 / 8, "four batches in four seconds"
     assert step_cost_ns({**told, "settings": {**told["settings"], "worker_reuse": "off"}}, True) == 8e9 / 9
+    assert step_cost_ns({**told, "input_wait_share": 0.01}, True) == 8e9 / 9, "they do not wait for batches"
+    # Two steps read from a cold storage; the trainer always leaves out five.
+    cold = [{"start_s": 0, "device_end_s": end} for end in (3, 6, 7, 8, 9, 10, 11, 12)]
+    assert step_cost_ns({"warm_up_steps": 5, "cold_steps": 2, "steps": cold}, True) == 1e9
+    assert step_cost_ns({"warm_up_steps": 5, "cold_steps": 0, "steps": cold}, True) == 8e9 / 6
+    assert step_cost_ns({"warm_up_steps": 5, "cold_steps": 8, "steps": cold}, True) == 8e9 / 6, "cold is their normal state"
 
 
 def test_case():

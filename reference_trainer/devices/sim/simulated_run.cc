@@ -110,8 +110,8 @@ void run_rank(const Settings& settings, const TrainingData& data, const SimOptio
     else
       outcome.result = Trainer(settings, device, data, parts).run(hooks);
     if (settings.source != SourceKind::kMemory)
-      outcome.result.cold_steps =
-          static_cast<std::size_t>(device.drawn().storage.warm_after / settings.accumulate);
+      outcome.result.cold_steps = static_cast<std::size_t>(
+          (device.drawn().storage.warm_after + settings.accumulate - 1) / settings.accumulate);
     outcome.recording = std::move(device.recording());
   } catch (const std::exception& error) {
     outcome.error = std::current_exception();
