@@ -152,7 +152,7 @@ def own_settings(finding):
 def found(finding, fixes, program, gains):
     """A finding with what its advice gained, in the order in which the report gives it."""
     first = (finding.get("prediction") or {}).get("fix")
-    listed = [(one["fix"], one["setting"], one["share"]) for one in finding["fixes"]]
+    listed = [(one["fix"], one["setting"], one["share"] * one["certainty"]) for one in finding["fixes"]]
     listed = listed or [("", one, finding["share_of_step"]) for one in own_settings(finding)]
     advised = []
     for fix, setting, share in listed:
@@ -180,7 +180,7 @@ def advice_of(finding, keep_meaning):
 
 def in_order(findings, keep_meaning):
     """What is done by one who follows a report: its findings in their order. If the first thing that the first finding advises cannot be done
-    here, what the report promises most of does instead: it says a gain beside each advice."""
+    here, what the report promises most of is done instead: beside each advice it says a gain and what is not known."""
     followed = [one for one in (advice_of(f, keep_meaning) for f in findings) if one]
     if followed and findings[0]["fix"] and not any(one["fix"] == findings[0]["fix"] for one in usable_of(findings[0], keep_meaning)):
         instead = max((one for f in findings for one in usable_of(f, keep_meaning)), key=lambda one: one["promised"])
