@@ -155,8 +155,9 @@ def found(finding, fixes, program, gains):
     listed = [(one["fix"], one["setting"], one["share"] * one["certainty"]) for one in finding["fixes"]]
     listed = listed or [("", one, finding["share_of_step"]) for one in own_settings(finding)]
     advised = []
-    for fix, setting, share in listed:
-        advised += [{"fix": fix, "change": label(change), "switches": sorted(change), "gain": gain, "promised": share, "meaning": alters_meaning(change)}
+    for fix, setting, promised in listed:
+        advised += [{"fix": fix, "change": label(change), "switches": sorted(change), "gain": gain, "promised": promised,
+                     "meaning": alters_meaning(change)}
                     for change, gain in measured(program, gains, fix, setting)]
     step = finding["recoverable_ns_per_step"] / finding["share_of_step"] if finding["share_of_step"] > 0 else 0
     done = {one["fix"] for one in advised}
@@ -167,24 +168,23 @@ def found(finding, fixes, program, gains):
 
 
 def usable_of(finding, keep_meaning):
+    """The advice of a finding that can be done here."""
     return [one for one in finding["advised"] if not (keep_meaning and one["meaning"])]
 
 
 def advice_of(finding, keep_meaning):
     """What following a finding gains: the alternatives of its first fix that can be done. None: nothing can."""
     usable = usable_of(finding, keep_meaning)
-    if not usable:
-        return None
-    return max((one for one in usable if one["fix"] == usable[0]["fix"]), key=lambda one: one["gain"])
+    return max((one for one in usable if one["fix"] == usable[0]["fix"]), key=lambda one: one["gain"], default=None)
 
 
 def in_order(findings, keep_meaning):
     """What is done by one who follows a report: its findings in their order. If the first thing that the first finding advises cannot be done
     here, what the report promises most of is done instead: beside each advice it says a gain and what is not known."""
     followed = [one for one in (advice_of(f, keep_meaning) for f in findings) if one]
-    if followed and findings[0]["fix"] and not any(one["fix"] == findings[0]["fix"] for one in usable_of(findings[0], keep_meaning)):
-        instead = max((one for f in findings for one in usable_of(f, keep_meaning)), key=lambda one: one["promised"])
-        followed.insert(0, instead)
+    first = findings[0]["fix"] if followed else None
+    if first and first not in (one["fix"] for one in usable_of(findings[0], keep_meaning)):
+        followed.insert(0, max((one for f in findings for one in usable_of(f, keep_meaning)), key=lambda one: one["promised"]))
     return followed
 
 

@@ -295,7 +295,8 @@ def as_graphs(lasts, first):
 def step_cost_ns(metrics, simulated):
     """Wall time per step after the first ones; of a program that tells when it ended, up to there: whole epochs, what comes between them as well.
     A host that gets ahead of the device begins steps sooner than they end, so where the device tells, its ends count. A simulated device has
-    nothing to warm up but a page cache: there the steps are those that a report judges, so that a pause of the host before the last one counts on neither side."""
+    nothing to warm up but a page cache: there the steps are those that a report judges, so that a pause of the host before the last one counts on
+    neither side."""
     done = [one.get("device_end_s") for one in metrics["steps"]]
     if done and None not in done:
         first = metrics["warm_up_steps"]

@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(sys.argv[1])
@@ -124,6 +125,20 @@ def test_graphs():
     assert abs(step_cost_ns({**metrics, "settings": {}}, True) - 19 / 5 * 1e6) < 1
 
 
+def test_cold():
+    """A page cache is warm after so many batches: a step that begins cold is cold."""
+    def cold_steps(batches):
+        with tempfile.TemporaryDirectory() as folder:
+            metrics = pathlib.Path(folder) / "metrics.json"
+            words = ["--world", "700951709", "--depth", "8", "--batch", "4", "--source", "files", "--steps", "12", "--accumulate", str(batches)]
+            subprocess.run([BIN / "headway-train", "--device", "sim", "--eval", "off", *words, "--quiet", "--metrics", metrics], check=True)
+            return json.loads(metrics.read_text())["cold_steps"]
+
+    batches = cold_steps(1)
+    assert batches % 4, "or nothing is rounded"
+    assert cold_steps(4) == batches // 4 + 1
+
+
 class Pretended:
     """Programs whose steps take what the test says, slower by load in the first round."""
     simulated = False
@@ -176,4 +191,4 @@ def runs(these):
         print("PyTorch, NumPy or Pillow is absent: nothing ran")
 
 
-{"draw": test_draw, "pytorch": test_pytorch, "changes": test_changes, "judgement": test_judgement, "graphs": test_graphs, "case": test_case}[sys.argv[2]]()
+{"draw": test_draw, "pytorch": test_pytorch, "changes": test_changes, "judgement": test_judgement, "graphs": test_graphs, "cold": test_cold, "case": test_case}[sys.argv[2]]()

@@ -214,14 +214,19 @@ TEST_CASE("the verdict of a run without device work speaks of its training threa
   CHECK(verdict(run.trace, run.analysis).find("The training thread computes") != std::string::npos);
 }
 
-TEST_CASE("the JSON report lists every known fix, with figures where it applies") {
-  test::TraceBuilder builder;
+/// Adds 40 steps of 10 ms, of which each makes its own batch for 6 ms.
+void make_batches(test::TraceBuilder& builder) {
   for (int i = 0; i < 40; ++i) {
     const std::int64_t t = i * 10'000'000;
     builder.range(1, "step", t, t + 10'000'000, {.kind = trace::RangeKind::kStep, .step = i});
     builder.range(1, "batch", t, t + 6'000'000, {.kind = trace::RangeKind::kBatch, .batch = i});
     builder.range(1, "conv2d", t + 6'000'000, t + 10'000'000);
   }
+}
+
+TEST_CASE("the JSON report lists every known fix, with figures where it applies") {
+  test::TraceBuilder builder;
+  make_batches(builder);
   AnalyzedRun run(builder);
   const auto fixes = [&] {
     return nlohmann::json::parse(
@@ -248,12 +253,7 @@ TEST_CASE("the JSON report lists every known fix, with figures where it applies"
 
 TEST_CASE("the verdict is as sure as the gain of its first finding") {
   test::TraceBuilder builder;
-  for (int i = 0; i < 40; ++i) {
-    const std::int64_t t = i * 10'000'000;
-    builder.range(1, "step", t, t + 10'000'000, {.kind = trace::RangeKind::kStep, .step = i});
-    builder.range(1, "batch", t, t + 6'000'000, {.kind = trace::RangeKind::kBatch, .batch = i});
-    builder.range(1, "conv2d", t + 6'000'000, t + 10'000'000);
-  }
+  make_batches(builder);
   AnalyzedRun run(builder);
   predict_findings(run.trace, run.analysis, {});
   Finding& first = run.analysis.findings.front();
